@@ -72,8 +72,8 @@ CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& 
   named.measure_with(measuring);
   if (options.rounds) measuring.rounds = *options.rounds;
   measuring.seconds = options.seconds;
-  tune::KeptRows kept = kept_rows(global, machine, command_line(options),
-                                  {options.keeps_winners, options.keeps_nothing}, named.lines());
+  tune::KeptRows kept =
+      kept_rows(global, machine, {options.keeps_winners, options.keeps_nothing}, named.lines());
   measuring.sink = keeping_sink(kept, named);
   std::vector<KernelCase> asked = cases;
   const std::vector<Measurement> rows = measured(global, options, {}, measuring, asked);
@@ -91,7 +91,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   check_request(options);
   if (!options.shards_on.empty()) return on_named_devices(global, options);
   if (const auto sweep = tune::sweep_of_backends(options)) {
-    return tune_kernels(global, *sweep, command_line(options), {false, options.keeps_nothing});
+    return tune_kernels(global, *sweep, {false, options.keeps_nothing});
   }
   const bool has_sweep = !options.sweep.empty();
   std::vector<KernelCase> cases;
@@ -118,8 +118,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
     measuring.rounds = std::max(measuring.rounds, tune::rounds_of_winner_min);
   if (options.rounds) measuring.rounds = *options.rounds;
   measuring.seconds = options.seconds;
-  tune::KeptRows kept = kept_rows(global, machine, command_line(options),
-                                  {options.keeps_winners, options.keeps_nothing});
+  tune::KeptRows kept = kept_rows(global, machine, {options.keeps_winners, options.keeps_nothing});
   measuring.sink = keeping_sink(kept, peaks, machine.cores);
   const auto baseline = tune::baseline_beside(options, found, cases, measuring);
   tune::lay_over_nodes(options, plugin, cases, measuring, peaks);

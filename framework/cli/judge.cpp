@@ -31,7 +31,7 @@ CommandResult execute(const GlobalOptions& global, const JudgeOptions& o) {
   measuring.seconds = o.seconds;
   Progress progress(global, "judge");
   measuring.progress = campaign_progress(progress);
-  tune::KeptRows kept = kept_rows(global, machine, judge::command_line(o.request, o.asked), {});
+  tune::KeptRows kept = kept_rows(global, machine, {});
   measuring.sink = keeping_sink(kept, peaks, machine.cores);
   const judge::Judged judged = judge::judge_source(o.request, cases, measuring, found);
   progress.finish();
@@ -56,7 +56,8 @@ Action add_judge(OptionSet& app) {
   app.add_option("--baseline", o->request.baseline,
                  "BACKEND or BACKEND:KERNEL that it is scored against, or none (default: cpu, "
                  "opencl or cuda, by its language)");
-  app.add_option("--keep", o->request.keep, "Folder for the plugin that is built of it");
+  app.add_option("--keep", o->request.keep, "Folder for the plugin that is built of it")
+      ->only_output();
   app.add_option("--flag", o->request.flags, "Of the compiler: --flag=-ffast-math");
   app.add_option("--compile-limit", o->request.compile_limit_s, "Seconds that the compiler has")
       ->check(within(0.1, 600.0));

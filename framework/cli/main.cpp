@@ -7,37 +7,15 @@
 #include <new>
 #include <string_view>
 
-#include "cli/console/command.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
 #include "options/usage_error.hpp"
 #include "pages/help/first_steps.hpp"
-#include "plan/worker_limits.hpp"
 
 namespace halmark::cli {
 namespace {
-
-void add_global_options(CLI::App& app, GlobalOptions& options) {
-  app.add_flag("--json", options.json, "Print one JSON envelope on stdout and nothing else");
-  app.add_flag("--quiet,-q", options.quiet, "No progress, no warnings on stderr");
-  app.add_option("--color", options.color, "auto, always or never (NO_COLOR is honoured)")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--progress", options.progress, "auto, json or never")
-      ->check(CLI::IsMember({"auto", "json", "never"}));
-  app.add_option("--db", options.db,
-                 "Results database: a file (default under XDG state) or postgresql://...");
-  app.add_option("--plugin", options.plugins, "Plugin file or folder, searched first");
-  app.add_flag("--allow-insecure-plugin", options.allows_insecure_plugins,
-               "Load plugins that other users could have written too");
-  app.add_option("--worker-memory", options.worker_memory,
-                 "Memory of each worker: 8GiB, or none (default: 80 % of the machine's, shared by "
-                 "the workers at once)");
-  app.add_option("--phase-limit", options.phase_limits,
-                 "Seconds after which a worker counts as hung: PHASE=SECONDS,... (phases: " +
-                     phase_names() + ")")
-      ->delimiter(',');
-}
 
 int finish(const GlobalOptions& options, const Command& command, const CommandResult& result,
            const Error* error) {
@@ -92,15 +70,14 @@ int run(int argc, char** argv) {
                "halmark"};
   app.set_version_flag("--version", std::string("halmark ") + tool_version + " (" + tool_build +
                                         ", " + build_type + ")");
-  app.require_subcommand(1);
   app.footer(std::string(pages::first_steps));
-  add_global_options(app, options);
-  std::vector<std::pair<CLI::App*, Action>> actions;
+  OptionSet program(app);
+  add_global_options(program, options);
+  std::vector<std::pair<OptionSet, Action>> actions;
   for (const Command& command : commands()) {
-    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    sub->fallthrough();
-    OptionSet declared(*sub);
-    actions.emplace_back(sub, command.add(declared));
+    OptionSet sub = program.add_subcommand(std::string(command.name), std::string(command.summary));
+    Action action = command.add(sub);
+    actions.emplace_back(sub, std::move(action));
   }
   try {
     app.parse(asked_words(argc, argv));
@@ -119,8 +96,9 @@ int run(int argc, char** argv) {
     }
     return finish(options, *named, {}, &ours);
   }
+  options.command = program.command_line();
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    if (actions[i].first->parsed()) {
+    if (actions[i].first.is_chosen()) {
       return run_command(options, commands()[i], actions[i].second);
     }
   }

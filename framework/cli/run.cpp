@@ -23,14 +23,6 @@ struct RunOptions {
   bool takes_defaults = false, is_isolated = false, keeps_nothing = false;
 };
 
-std::string command_line(const RunOptions& o) {
-  std::string out = "halmark run " + o.model + words_of(o.configuration) + words_of(o.nodes);
-  if (o.is_isolated) out += " --isolated";
-  if (!o.fabric.empty()) out += " --fabric " + o.fabric;
-  if (!o.shards_on.empty()) return out + " --shards-on '" + o.shards_on + '\'';
-  return out + " --backend " + o.backend;
-}
-
 CommandResult shown_run(const Configuration& configuration, const tune::RunOutcome& outcome) {
   report::View run = report::validation_view(*outcome.validation);
   CommandResult result{
@@ -82,9 +74,8 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
   if (options.rounds) measuring.rounds = *options.rounds;
   if (named) named->measure_with(measuring);
   measuring.progress = campaign_progress(progress);
-  tune::KeptRows kept =
-      kept_rows(global, machine, command_line(options), {.is_off = options.keeps_nothing},
-                named ? named->lines() : std::vector<std::string>{});
+  tune::KeptRows kept = kept_rows(global, machine, {.is_off = options.keeps_nothing},
+                                  named ? named->lines() : std::vector<std::string>{});
   measuring.sink = named ? keeping_sink(kept, *named) : keeping_sink(kept, peaks, machine.cores);
   const tune::RunOutcome outcome =
       tune::run_configuration(spec, configuration, target, measuring, options.seconds);

@@ -86,7 +86,7 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .plugin_hash = s.plugin.hash,
           .plugins = s.named ? s.named->plugins() : tune::BackendPlugins{},
           .store = s.store.get(),
-          .command = recorded_command(s.global, command_line(s.options)),
+          .command = s.global.command,
           .machine_lines = std::move(lines),
           .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
@@ -214,7 +214,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
       throw refused("a sweep of kernels has neither plan nor front", kernels->file,
                     "leave out --plan, --validate and --out");
     }
-    return tune_kernels(global, changed_sweep(options, std::move(*kernels)), command_line(options));
+    return tune_kernels(global, changed_sweep(options, std::move(*kernels)));
   }
   const Sweep sweep = changed_sweep(options, std::get<Sweep>(std::move(read)));
   check_outputs(options, sweep);
@@ -223,7 +223,6 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
     return tune_by_latency(
         global, sweep, choice,
         {.files = options.out,
-         .command = command_line(options),
          .proposals = options.proposals,
          .is_plan_only = options.plan_only,
          .pick = options.pick.empty() && !options.written.as.empty() ? "knee" : options.pick,
@@ -309,7 +308,8 @@ void add_search_options(OptionSet& app, TuneOptions& o) {
   app.add_option("--proposals-study", o.proposals.study, "Its name, where there are several");
   app.add_option("--proposals-wait", o.proposals.wait_s, "Seconds without one that end the search")
       ->check(within(0.0, 1e6));
-  app.add_option("--proof", o.certify.proof, "certify: proof file for halmark verify-front");
+  app.add_option("--proof", o.certify.proof, "certify: proof file for halmark verify-front")
+      ->only_output();
   app.add_option("--gap", o.certify.eps, "certify: stop when nothing can be better than this share")
       ->check(within(0.0, 1e6));
   app.add_option("--safety", o.certify.safety, "certify: factor on every peak that bounds a kernel")
@@ -325,7 +325,8 @@ Action add_tune(OptionSet& app) {
   add_asked_options(app, o->asked);
   app.add_flag("--print-sweep", o->prints_sweep,
                "Of a model: print the sweep that it stands for, and search nothing");
-  app.add_option("--pick", o->pick, std::string("One point of a priced front: ") + pick_help);
+  app.add_option("--pick", o->pick, std::string("One point of a priced front: ") + pick_help)
+      ->only_output();
   add_export_options(app, o->written);
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_option("--fleet", o->fleet,
@@ -346,7 +347,8 @@ Action add_tune(OptionSet& app) {
                  "Configurations to try, instead of the sweep's (0: no limit)")
       ->check(within(0, 10'000'000));
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
-  app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
+  app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md")
+      ->only_output();
   app.add_option("--latency", o->latency.sources,
                  "Do not measure: search on journal:FILE, imported:FILE, interpolated, "
                  "transferred, roofline; trusted in this order")

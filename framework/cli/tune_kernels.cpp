@@ -5,8 +5,7 @@
 
 namespace halmark::cli {
 
-CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep,
-                           const std::string& command, Keeping keeping) {
+CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep, Keeping keeping) {
   const std::vector<FoundPlugin> found = find_plugins(global);
   if (sweep.file.empty()) {  // typed just now: no sweep for many machines, where a row says so
     for (const ShardPlace& place : sweep.backends) plugin_of(found, place.backend);
@@ -24,7 +23,7 @@ CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep
   measuring.is_interrupted = interrupted;
   measuring.progress = campaign_progress(progress);
   devices.measure_with(measuring);
-  tune::KeptRows kept = kept_rows(global, host, command, keeping, devices.lines());
+  tune::KeptRows kept = kept_rows(global, host, keeping, devices.lines());
   measuring.sink = keeping_sink(kept, devices);
   const tune::BackendRows rows = tune::search_backends(questions, sweep, measuring);
   progress.finish();

@@ -9,8 +9,7 @@
 
 namespace halmark::cli {
 
-// `command`: that makes it again.
 CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep,
-                           const std::string& command, Keeping keeping = {});
+                           Keeping keeping = {});
 
 }  // namespace halmark::cli

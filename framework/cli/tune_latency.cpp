@@ -52,7 +52,7 @@ void pick(const SearchedFront& front, const PricingOutput& output, CommandResult
 template <class Report>
 CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& priced, Report report,
                        const tune::TrialTimes& times, const PricingOutput& output) {
-  report.command = output.command;
+  report.command = global.command;
   CommandResult result = printed(report, use_color(global));
   if (!interrupted()) {
     SearchedFront like = priced.front_facts();

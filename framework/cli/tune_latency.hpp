@@ -14,7 +14,6 @@ namespace halmark::cli {
 
 struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
-  std::string command;             // that makes it again
   tune::ProposalChoice proposals;
   bool is_plan_only = false;
   std::string pick;                // "" = no point is picked

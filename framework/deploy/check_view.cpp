@@ -1,6 +1,7 @@
 #include "core/json/engine_step_json.hpp"
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
+#include "core/text/shell_word.hpp"
 #include "deploy/deploy_check.hpp"
 #include "export/engine/launch_text.hpp"
 #include "report/text/clean_text.hpp"
@@ -13,7 +14,7 @@ namespace {
 std::string command_text(const exports::Launch& launch) {
   std::string out;
   for (const std::string& word : exports::server_words(launch, 0)) {
-    out += (out.empty() ? "" : " ") + exports::shell_word(word);
+    out += (out.empty() ? "" : " ") + shell_word(word);
   }
   return out;
 }

@@ -226,15 +226,6 @@ FoundPlugin machinery_of(const std::string& path, const std::vector<FoundPlugin>
   return host;
 }
 
-std::string command_line(const JudgeRequest& request, const tune::CaseRequest& asked) {
-  std::string out = "halmark judge " + request.path + " --op " + asked.op;
-  if (!asked.params.empty()) out += " --params " + asked.params;
-  for (const std::string& dtype : asked.dtypes) out += " --dtype " + dtype;
-  if (!request.baseline.empty()) out += " --baseline " + request.baseline;
-  for (const std::string& flag : request.flags) out += " --flag=" + flag;
-  return out;
-}
-
 Judged judge_source(const JudgeRequest& request, const std::vector<KernelCase>& cases,
                     tune::KernelMeasuring measuring, const std::vector<FoundPlugin>& found) {
   return Judging(request, cases, std::move(measuring), found).run();

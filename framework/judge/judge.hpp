@@ -27,9 +27,6 @@ struct JudgeRequest {
 // the host itself does. Throws as language_of, and Error (exit 5) where there is none.
 FoundPlugin machinery_of(const std::string& path, const std::vector<FoundPlugin>& found);
 
-// The command that makes the rows again.
-std::string command_line(const JudgeRequest& request, const tune::CaseRequest& asked);
-
 // `cases` are the asked problems, of the backend `judged`. `measuring` has its rounds and hooks;
 // what it names of a plugin is set here. Throws Error for what no source could change: an absent
 // compiler or baseline, a file that cannot be written.

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/text/shell_word.hpp"
+#include "core/text/url.hpp"
+
 namespace halmark {
 
 Option Option::required() {
@@ -32,6 +35,10 @@ Option Option::allow_extra_args(bool allowed) {
 }
 Option Option::type_name(const std::string& text) {
   option_->type_name(text);
+  return *this;
+}
+Option Option::only_output() {
+  option_->configurable(false);
   return *this;
 }
 bool Option::is_given() const { return option_->count() > 0; }
@@ -82,7 +89,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
-HelpCommand help_of(CLI::App& app) {
+HelpCommand help_of(const CLI::App& app) {
   HelpCommand out{.name = app.get_name(), .summary = app.get_description()};
   if (const std::string footer = app.get_footer(); footer.starts_with(example_head)) {
     out.example = footer.substr(example_head.size());
@@ -98,17 +105,64 @@ HelpCommand help_of(CLI::App& app) {
     for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
     out.options.push_back(std::move(one));
   }
-  for (CLI::App* sub : app.get_subcommands({})) out.commands.push_back(help_of(*sub));
+  for (const CLI::App* sub : app.get_subcommands({})) out.commands.push_back(help_of(*sub));
   return out;
+}
+
+const CLI::App& root_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app : root_of(*app.get_parent());
+}
+
+// A list is printed as it was split: joined by its delimiter, else with its name before each value.
+void add_words(const CLI::Option& option, std::string& out) {
+  std::vector<std::string> values;
+  for (const std::string& value : option.results()) {
+    const bool is_joined = option.get_delimiter() != '\0' && !values.empty();
+    const std::string shown = without_password(value);
+    if (is_joined) {
+      values.back() += option.get_delimiter() + shown;
+    } else {
+      values.push_back(shown);
+    }
+  }
+  const std::string name = ' ' + option.get_name();
+  const bool is_flag = option.get_items_expected_max() == 0;
+  if (is_flag) values = {values.back()};  // the last one counts
+  for (const std::string& value : values) {
+    if (option.get_positional()) {
+      out += ' ' + shell_word(value);
+    } else if (is_flag && value == "true") {
+      out += name;
+    } else {
+      // A value that is optional, or that looks like an option, has to be one word with its name.
+      const bool is_optional = option.get_items_expected_min() == 0 && !value.empty();
+      const bool is_bound = is_optional || value.starts_with('-');
+      out += name + (is_bound ? '=' : ' ') + shell_word(value);
+    }
+  }
+}
+
+// Positionals first: a list in front of them would take them for its own.
+void add_words(const CLI::App& app, std::string& out) {
+  out += (out.empty() ? "" : " ") + app.get_name();
+  for (const CLI::App* sub : app.get_subcommands()) add_words(*sub, out);
+  for (const bool is_positional : {true, false}) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() == 0 || !option->get_configurable()) continue;
+      if (option->get_positional() == is_positional) add_words(*option, out);
+    }
+  }
 }
 
 }  // namespace
 
-HelpTable OptionSet::help() const {
-  CLI::App* root = &app_;
-  while (root->get_parent() != nullptr) root = root->get_parent();
-  return {help_of(*root), {}};
+std::string OptionSet::command_line() const {
+  std::string out;
+  add_words(root_of(app_), out);
+  return out;
 }
+
+HelpTable OptionSet::help() const { return {help_of(root_of(app_)), {}}; }
 
 #define HALMARK_OPTION_TYPE(T) \
   template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)

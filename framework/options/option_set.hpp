@@ -43,6 +43,8 @@ class Option {
   Option type_name(const std::string& text);  // of its value, in the help
   Option check(const Within& range);
   Option check(const OneOf& words);
+  // It says how or where a result is shown and changes none: no part of command_line().
+  Option only_output();
   bool is_given() const;  // asked after parsing
 
  private:
@@ -65,6 +67,9 @@ class OptionSet {
   bool is_chosen() const;      // asked after parsing
   // Lines at the end of the help: a command, and what it does.
   void add_example(const std::string& text);
+  // After parsing: the command that reproduces the request, as words of a shell. It has every option
+  // that was given to the program, passwords hidden.
+  std::string command_line() const;
   // Of the whole program, its version left out.
   HelpTable help() const;
 

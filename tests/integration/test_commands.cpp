@@ -338,6 +338,29 @@ TEST_F(Command, bench_and_its_rows_are_kept_without_being_asked) {
   EXPECT_EQ(halmark({"report"}).exit_code, 2);
 }
 
+TEST_F(Command, bench_records_the_command_that_repeats_its_run) {
+  data_of({"bench",     "--op",   "gemm",    "--params", "m=[8,16],n=16,k=32",
+           "--dtype",   "f32",    "--mode",  "hot",      "--sets",
+           "2",         "--db",   "it's.db", "--rounds", "1",
+           "--backend", "fake",   "--parts", "1",        "--seconds",
+           "0.002",     "--quiet"});
+  const std::string rows = "SELECT count(*) FROM entry WHERE kind = 'measurement'",
+                    kinds = "SELECT count(DISTINCT key) FROM entry WHERE kind = 'measurement'";
+  ASSERT_EQ(sql_count(path("it's.db"), rows), 2);
+  const std::string command = sql(path("it's.db"), "SELECT command FROM run");
+  EXPECT_EQ(command,
+            "halmark bench --op gemm --params 'm=[8,16],n=16,k=32' --dtype f32 --backend fake "
+            "--parts 1 --mode hot --sets 2 --rounds 1 --seconds 0.002 --db 'it'\\''s.db'");
+  Launch again = launch({});
+  const std::string folder = std::filesystem::path(again.arguments[0]).parent_path();
+  again.arguments = {"/bin/sh", "-c", "PATH=" + folder + ":$PATH; " + command};
+  const Outcome o = run(again);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(sql_count(path("it's.db"), rows), 4);
+  EXPECT_EQ(sql_count(path("it's.db"), kinds), 2);
+  EXPECT_EQ(sql_count(path("it's.db"), "SELECT count(DISTINCT command) FROM run"), 1);
+}
+
 // What is in the way of storing is not in the way of measuring, unless storing was asked for.
 TEST_F(Command, bench_measures_where_it_cannot_store) {
   std::filesystem::create_directories(path("state/halmark"));

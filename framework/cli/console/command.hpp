@@ -34,6 +34,7 @@ struct GlobalOptions {
   std::shared_ptr<std::vector<Warning>> insecure_plugins = std::make_shared<std::vector<Warning>>();
   std::string worker_memory;              // 8GiB, none; empty = by the machine
   std::vector<std::string> phase_limits;  // create=30
+  std::string command;                    // that reproduces the request; runs record it
 };
 
 // What a command hands back. main prints `text` on stdout, or the envelope around `data`.

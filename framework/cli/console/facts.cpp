@@ -4,6 +4,7 @@
 
 #include "core/text/url.hpp"
 #include "plan/device/device_file.hpp"
+#include "plan/worker_limits.hpp"
 
 namespace halmark::cli {
 
@@ -17,6 +18,30 @@ std::string database_path(const GlobalOptions& options) {
 
 std::string files_beside(const GlobalOptions& options) {
   return is_postgresql_url(options.db) ? database_path({}) : database_path(options);
+}
+
+void add_global_options(OptionSet& app, GlobalOptions& options) {
+  app.add_flag("--json", options.json, "Print one JSON envelope on stdout and nothing else")
+      ->only_output();
+  app.add_flag("--quiet,-q", options.quiet, "No progress, no warnings on stderr")->only_output();
+  app.add_option("--color", options.color, "auto, always or never (NO_COLOR is honoured)")
+      ->check(one_of({"auto", "always", "never"}))
+      .only_output();
+  app.add_option("--progress", options.progress, "auto, json or never")
+      ->check(one_of({"auto", "json", "never"}))
+      .only_output();
+  app.add_option("--db", options.db,
+                 "Results database: a file (default under XDG state) or postgresql://...");
+  app.add_option("--plugin", options.plugins, "Plugin file or folder, searched first");
+  app.add_flag("--allow-insecure-plugin", options.allows_insecure_plugins,
+               "Load plugins that other users could have written too");
+  app.add_option("--worker-memory", options.worker_memory,
+                 "Memory of each worker: 8GiB, or none (default: 80 % of the machine's, shared by "
+                 "the workers at once)");
+  app.add_option("--phase-limit", options.phase_limits,
+                 "Seconds after which a worker counts as hung: PHASE=SECONDS,... (phases: " +
+                     phase_names() + ")")
+      ->delimiter(',');
 }
 
 void add_deployment_options(OptionSet& app, DeploymentOptions& options) {

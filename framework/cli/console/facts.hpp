@@ -20,6 +20,9 @@ namespace halmark::cli {
 // (exit 2) with the nearest names.
 Device known_device(const std::string& id);
 
+// Those of every command.
+void add_global_options(OptionSet& app, GlobalOptions& options);
+
 using tune::DeploymentOptions;
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 // --mpi-hosts ("`what` these nodes of one MPI job") and --mpi-listen.

@@ -126,15 +126,14 @@ void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
   tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
 }
 
-tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine,
-                         const std::string& command, Keeping keeping,
+tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine, Keeping keeping,
                          const std::vector<std::string>& device_lines) {
   std::vector<std::string> lines = run_lines(global, machine);
   lines.insert(lines.end(), device_lines.begin(), device_lines.end());
   return {{.database = database_path(global),
            .is_asked = keeping.is_asked || !global.db.empty(),
            .is_off = keeping.is_off},
-          {.command = recorded_command(global, command),
+          {.command = global.command,
            .fingerprint = machine.rows_fingerprint,
            .tool_version = tool_version,
            .tool_build = tool_build,
@@ -165,10 +164,6 @@ std::function<void(const CampaignProgress&)> campaign_progress(Progress& progres
     progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
                   static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
   };
-}
-
-std::string recorded_command(const GlobalOptions& global, const std::string& command) {
-  return global.insecure_plugins->empty() ? command : command + " --allow-insecure-plugin";
 }
 
 std::vector<std::string> run_lines(const GlobalOptions& global, const LocalMachine& machine) {

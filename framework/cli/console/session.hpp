@@ -56,13 +56,12 @@ void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine);
 // may be null.
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks);
 
-// Where rows of `command` go: the results database, unless it is off. Named with --db, or asked for
-// otherwise, it has to be there.
+// Where rows of the command go: the results database, unless it is off. Named with --db, or asked
+// for otherwise, it has to be there.
 struct Keeping {
   bool is_asked = false, is_off = false;
 };
-tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine,
-                         const std::string& command, Keeping keeping,
+tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine, Keeping keeping,
                          const std::vector<std::string>& device_lines = {});
 // Adds `stored` to the data, and a warning where rows could not be kept.
 void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
@@ -76,6 +75,5 @@ std::function<void(const CampaignProgress&)> campaign_progress(Progress& progres
 
 // What a run records of this machine and of what find_plugins accepted: insecure plugins too.
 std::vector<std::string> run_lines(const GlobalOptions& global, const LocalMachine& machine);
-std::string recorded_command(const GlobalOptions& global, const std::string& command);
 
 }  // namespace halmark::cli

@@ -68,17 +68,21 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
 }  // namespace
 
 void add_export_options(OptionSet& app, exports::ExportRequest& o) {
-  app.add_option("--as", o.as,
-                 "For an engine: " + exports::engine_list() + "; for a cluster: k8s; " +
-                     "a layer for OpenVINO's benchmark app: openvino");
-  app.add_option("--server-version", o.server_version, "The engine's release, 0.20.1");
-  app.add_option("--engine", o.engine, "With k8s: " + exports::engine_list());
-  app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)");
-  app.add_option("--image", o.image, "With k8s: instead of the image that the engine publishes");
-  app.add_option("--checkpoint", o.checkpoint,
-                 "What the engine loads (default: the name of the model on its hub)");
-  app.add_flag("--overwrite", o.overwrites,
-               "Replace scripts and configs that are there with other contents");
+  for (Option option :
+       {app.add_option("--as", o.as,
+                       "For an engine: " + exports::engine_list() + "; for a cluster: k8s; " +
+                           "a layer for OpenVINO's benchmark app: openvino"),
+        app.add_option("--server-version", o.server_version, "The engine's release, 0.20.1"),
+        app.add_option("--engine", o.engine, "With k8s: " + exports::engine_list()),
+        app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)"),
+        app.add_option("--image", o.image,
+                       "With k8s: instead of the image that the engine publishes"),
+        app.add_option("--checkpoint", o.checkpoint,
+                       "What the engine loads (default: the name of the model on its hub)"),
+        app.add_flag("--overwrite", o.overwrites,
+                     "Replace scripts and configs that are there with other contents")}) {
+    option.only_output();
+  }
 }
 
 void check_export(const exports::ExportRequest& request) {

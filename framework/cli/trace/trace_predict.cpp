@@ -28,7 +28,7 @@ Cases cases_of(const std::vector<trace::TracedStep>& steps, const tune::Target& 
 
 // What was measured, by the key of its case.
 std::map<std::string, KernelPoint> measured(const GlobalOptions& global,
-                                            const PredictionRequest& asked, const std::string& file,
+                                            const PredictionRequest& asked,
                                             const FoundPlugin& plugin, LocalMachine& machine,
                                             const Cases& cases, CommandResult& out) {
   std::vector<KernelCase> list;
@@ -37,7 +37,7 @@ std::map<std::string, KernelPoint> measured(const GlobalOptions& global,
   tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
   if (asked.rounds) measuring.rounds = *asked.rounds;
   measuring.seconds = asked.seconds;
-  tune::KeptRows kept = kept_rows(global, machine, "halmark trace " + file + " --predict", {});
+  tune::KeptRows kept = kept_rows(global, machine, {});
   measuring.sink = keeping_sink(kept, peaks, machine.cores);
   Progress progress(global, "trace");
   measuring.progress = campaign_progress(progress);
@@ -81,7 +81,7 @@ void predict_steps(const GlobalOptions& global, const PredictionRequest& asked,
                   "record with record_shapes=True");
   }
   const HeldInterrupts until_reported;
-  const auto points = measured(global, asked, file, plugin, machine, cases, out);
+  const auto points = measured(global, asked, plugin, machine, cases, out);
   Json& data = out.data["predictions"] = Json::array();
   for (const trace::TracedStep& step : steps) {
     const trace::StepPrediction prediction = trace::predict(

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "core/json/json.hpp"
+#include "core/text/shell_word.hpp"
 #include "core/version.hpp"
 #include "export/engine/launch_rules.hpp"
 #include "export/engine/own_steps.hpp"
@@ -90,17 +91,6 @@ std::string flags_file(const Deployment& d, const Launch& launch) {
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("-_./:=,@%+").find(char(c)) != std::string::npos;
-  };
-  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + '\'';
-}
 
 std::vector<std::string> deployment_lines(const Deployment& d, const Launch& launch) {
   const Configuration& c = d.configuration();

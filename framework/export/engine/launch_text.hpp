@@ -10,8 +10,6 @@
 
 namespace halmark::exports {
 
-// One word of a POSIX shell, whatever the text is.
-std::string shell_word(const std::string& text);
 // Comment lines without their mark: the point, its forecast, and whose forecast it is not.
 std::vector<std::string> deployment_lines(const Deployment& deployment, const Launch& launch);
 

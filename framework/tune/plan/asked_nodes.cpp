@@ -11,8 +11,4 @@ bool AskedNodes::are_named() const {
   return !hosts.empty();
 }
 
-std::string words_of(const AskedNodes& asked) {
-  return asked.hosts.empty() ? "" : " --mpi-hosts " + asked.hosts + " --mpi-listen " + asked.listen;
-}
-
 }  // namespace halmark::tune

@@ -13,7 +13,4 @@ struct AskedNodes {
   bool are_named() const;
 };
 
-// Of the command that makes the rows again.
-std::string words_of(const AskedNodes& asked);
-
 }  // namespace halmark::tune

@@ -57,25 +57,4 @@ Configuration deployment_from(const DeploymentOptions& options, const ModelSpec&
           .workload = workload};
 }
 
-std::string words_of(const DeploymentOptions& d) {
-  std::string out = " --phase " + d.phase + " --dtype " + d.dtype;
-  const auto add = [&out](const char* name, std::int64_t value, std::int64_t usual) {
-    if (value != usual) out += std::string(" --") + name + ' ' + std::to_string(value);
-  };
-  add("batch", d.batch, 1);
-  add("new-tokens", d.new_tokens, 0);
-  add("context", d.context, 0);
-  add("tp", d.tp, 1);
-  add("pp", d.pp, 1);
-  add("dp", d.dp, 1);
-  add("ep", d.ep, 1);
-  for (std::size_t i = 0; i < d.stages.size(); ++i) {
-    out += (i == 0 ? " --stages " : ",") + std::to_string(d.stages[i]);
-  }
-  add("routing-skew", d.routing_skew, 0);
-  if (d.expert_imbalance != "balanced") out += " --expert-imbalance " + d.expert_imbalance;
-  if (!d.precision.empty()) out += " --precision " + d.precision;
-  return out;
-}
-
 }  // namespace halmark::tune

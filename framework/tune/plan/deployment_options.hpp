@@ -21,8 +21,6 @@ struct DeploymentOptions {
   std::string dtype = "checkpoint";
   std::string precision;  // kind=dtype,...
 };
-// " --phase decode --dtype bf16 --tp 2": what differs from the defaults, and these two.
-std::string words_of(const DeploymentOptions& options);
 // Throws Error (exit 2) for an unknown phase, recipe, kind or dtype.
 Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
                               bool has_bf16);

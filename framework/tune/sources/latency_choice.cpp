@@ -1,7 +1,6 @@
 // What the command line says goes before what the sweep says; a refusal names the one that was
 // used.
 #include "core/text/error.hpp"
-#include "core/text/url.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
@@ -31,23 +30,6 @@ LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given) {
     given.device_where = "--device-file";
   }
   return given;
-}
-
-std::string latency_words(const LatencyChoice& given) {
-  std::string out;
-  for (std::size_t i = 0; i < given.sources.size(); ++i) {
-    out += (i == 0 ? " --latency " : ",") + without_password(given.sources[i]);
-  }
-  for (std::size_t i = 0; i < given.series.size(); ++i) {
-    out += (i == 0 ? " --series '" : ",") + given.series[i];
-  }
-  if (!given.series.empty()) out += '\'';
-  if (given.bounds_compete) out += " --bounds-compete";
-  if (!given.device.empty()) out += " --device-file " + given.device;
-  if (!given.fabric.empty()) out += " --fabric " + given.fabric;
-  if (!given.tables_device.empty()) out += " --tables-device " + given.tables_device;
-  if (!given.layout.empty()) out += " --layout " + given.layout;
-  return out;
 }
 
 Device target_device(const LatencyChoice& choice, const Folders& devices) {

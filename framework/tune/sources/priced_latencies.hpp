@@ -36,9 +36,6 @@ struct LatencyChoice {
 // requests and no source at all.
 LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
 
-// What the command line said of it, as it is said again: " --latency roofline --device-file h200".
-std::string latency_words(const LatencyChoice& given);
-
 // Throws Error (exit 2) where none is named, or an unknown one.
 Device target_device(const LatencyChoice& choice, const Folders& devices);
 

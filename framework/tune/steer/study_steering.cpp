@@ -55,13 +55,6 @@ void steer(Sweep& sweep, const ProposalChoice& choice) {
   sweep.sampler = proposals_sampler;
 }
 
-std::string proposal_words(const ProposalChoice& choice) {
-  if (choice.location.empty()) return {};
-  std::string out = " --proposals '" + shown(choice) + "'";
-  if (!choice.study.empty()) out += " --proposals-study '" + choice.study + "'";
-  return out;
-}
-
 StudySteering::StudySteering(const ProposalChoice& choice, const TunePlan& plan)
     : choice_(choice), problem_(plan.problems().front()) {
   if (plan.problems().size() > 1) {

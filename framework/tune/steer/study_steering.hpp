@@ -23,8 +23,6 @@ struct ProposalChoice {
 // Lets the sweep be steered where the choice says so. Throws Error (exit 2) for a sweep that
 // chooses otherwise: with a sampler that was named, by night, or by proof.
 void steer(Sweep& sweep, const ProposalChoice& choice);
-// The options that make it again, without a password; "" = none.
-std::string proposal_words(const ProposalChoice& choice);
 
 class StudySteering : public Steering {
  public:

@@ -2,29 +2,9 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "core/text/url.hpp"
 #include "tune/plan/named_fabric.hpp"
 
 namespace halmark::tune {
-
-std::string command_line(const TuneRequest& request) {
-  std::string out = "halmark tune " + request.sweep;
-  if (!request.sampler.empty()) out += " --sampler " + request.sampler;
-  if (request.seed) out += " --seed " + std::to_string(*request.seed);
-  if (request.trials) out += " --trials " + std::to_string(*request.trials);
-  if (!request.stages.empty()) out += " --stages " + request.stages;
-  if (!request.shards_on.empty()) out += " --shards-on '" + request.shards_on + '\'';
-  out += words_of(request.nodes);
-  if (!request.fleet.empty()) out += " --fleet " + without_password(request.fleet);
-  if (!request.fleet_class.empty()) out += " --fleet-class " + request.fleet_class;
-  out += proposal_words(request.proposals);
-  if (request.certify.eps > 0) out += " --gap " + number_text(request.certify.eps);
-  if (request.takes_defaults) out += " --no-winners";
-  out += latency_words(request.latency);
-  if (!request.validate.empty())
-    out += request.validate == "all" ? " --validate=all" : " --validate";
-  return out;
-}
 
 namespace {
 

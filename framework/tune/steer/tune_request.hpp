@@ -29,9 +29,6 @@ struct TuneRequest {
   std::string validate;         // "" = no, "front" = the sweep's number of points, "all"
 };
 
-// The command that searches the same again.
-std::string command_line(const TuneRequest& request);
-
 // Throws Error (exit 2) for words that the sweep cannot follow.
 Sweep changed_sweep(const TuneRequest& request, Sweep sweep);
 KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep);

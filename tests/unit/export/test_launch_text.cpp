@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/json/json.hpp"
+#include "core/text/shell_word.hpp"
 #include "export/engine/launch_text.hpp"
 #include "export/yaml.hpp"
 #include "tests/unit/export/small_deployment.hpp"

@@ -131,20 +131,6 @@ TEST_F(Judging, without_a_compiler_names_what_to_install) {
   EXPECT_THAT(test::error_of([&] { (void)judged(); }).line(), HasSubstr("no compiler of C++ was"));
 }
 
-TEST(CommandLine, has_everything_that_was_asked) {
-  const JudgeRequest request{
-      .path = "a.cl", .baseline = "cpu:x", .keep = "", .flags = {"-a", "-b"}};
-  tune::CaseRequest asked;
-  asked.op = "gemm";
-  EXPECT_EQ(command_line({.path = "a.c", .baseline = "", .keep = "", .flags = {}}, asked),
-            "halmark judge a.c --op gemm");
-  asked.params = "m=1";
-  asked.dtypes = {"f32", "bf16"};
-  EXPECT_EQ(command_line(request, asked),
-            "halmark judge a.cl --op gemm --params m=1 --dtype f32 --dtype bf16 --baseline cpu:x "
-            "--flag=-a --flag=-b");
-}
-
 TEST(Machinery, of_c_is_the_host_and_of_a_device_its_plugin) {
   const FoundPlugin host = machinery_of("a.c", {});
   ASSERT_TRUE(host.description);

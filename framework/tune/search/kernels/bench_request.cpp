@@ -78,24 +78,6 @@ std::optional<KernelSweep> sweep_of_backends(const BenchRequest& request) {
   return out;
 }
 
-std::string command_line(const BenchRequest& request) {
-  std::string out = "halmark bench";
-  if (!request.sweep.empty()) out += " --sweep " + request.sweep;
-  if (!request.asked.op.empty()) out += " --op " + request.asked.op;
-  if (!request.asked.params.empty()) out += " --params " + request.asked.params;
-  const auto add_list = [&out](const char* name, const std::vector<std::string>& items) {
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      out += (i == 0 ? std::string(name) : ",") + items[i];
-    }
-  };
-  add_list(" --dtype ", request.asked.dtypes);
-  add_list(" --variants ", request.variants);
-  if (!request.baseline.empty()) out += " --baseline " + request.baseline;
-  out += words_of(request.nodes);
-  if (!request.shards_on.empty()) return out + " --shards-on '" + request.shards_on + '\'';
-  return out + " --backend " + request.asked.backend;
-}
-
 std::vector<KernelPoint> in_order_of(std::span<const KernelCase> cases,
                                      std::vector<KernelPoint> points) {
   std::map<std::string, std::size_t> position;

@@ -36,8 +36,6 @@ void check_request(const BenchRequest& request);
 // Error (exit 2) for what such a sweep does not have: one kernel, one device, parts and shards,
 // winners.
 std::optional<KernelSweep> sweep_of_backends(const BenchRequest& request);
-// The command that makes the rows again.
-std::string command_line(const BenchRequest& request);
 
 // Rounds shuffle the cases; what is printed reads in the order in which it was asked for.
 std::vector<KernelPoint> in_order_of(std::span<const KernelCase> cases,

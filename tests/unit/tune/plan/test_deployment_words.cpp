@@ -64,26 +64,6 @@ TEST(DeploymentOptions, an_imbalance_of_experts_is_a_word_or_a_factor_from_one_o
   }
 }
 
-TEST(DeploymentOptions, are_written_as_the_words_that_ask_for_them) {
-  EXPECT_EQ(words_of({}), " --phase decode --dtype checkpoint");
-  EXPECT_EQ(
-      words_of({.phase = "prefill",
-                .batch = 2,
-                .new_tokens = 3,
-                .context = 4,
-                .tp = 5,
-                .pp = 6,
-                .dp = 7,
-                .ep = 8,
-                .stages = {9, 10},
-                .routing_skew = 11,
-                .expert_imbalance = "uniform",
-                .dtype = "bf16",
-                .precision = "head=f32"}),
-      " --phase prefill --dtype bf16 --batch 2 --new-tokens 3 --context 4 --tp 5 --pp 6 --dp 7"
-      " --ep 8 --stages 9,10 --routing-skew 11 --expert-imbalance uniform --precision head=f32");
-}
-
 Configuration placed(Parallel parallel, const std::vector<std::string>& backends) {
   Configuration out{.model = "m", .parallel = parallel};
   for (const std::string& backend : backends) out.places.push_back({.backend = backend});

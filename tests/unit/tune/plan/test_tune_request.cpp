@@ -1,5 +1,4 @@
-// What stands in the place of a sweep's own words, the command that asks the same again, and what a
-// sweep cannot follow.
+// What stands in the place of a sweep's own words, and what a sweep cannot follow.
 #include "tune/steer/tune_request.hpp"
 
 #include <gmock/gmock.h>
@@ -16,48 +15,6 @@ namespace {
 
 using halmark::test::error_of;
 using testing::HasSubstr;
-
-TEST(TuneRequest, is_written_as_the_command_that_asks_it) {
-  TuneRequest request;
-  request.sweep = "s.toml";
-  EXPECT_EQ(command_line(request), "halmark tune s.toml");
-  request.sampler = "tpe";
-  request.seed = 7;
-  request.trials = 90;
-  request.stages = "10,18";
-  request.shards_on = "cpu:0/2 + opencl:0";
-  request.fleet = "postgresql://u:secret@h/db";
-  request.certify.eps = 0.25;
-  request.takes_defaults = true;
-  request.validate = "front";
-  const std::string whole = command_line(request);
-  EXPECT_THAT(whole, testing::StartsWith(
-                         "halmark tune s.toml --sampler tpe --seed 7 --trials 90 --stages 10,18"
-                         " --shards-on 'cpu:0/2 + opencl:0' --fleet postgresql://"));
-  EXPECT_THAT(whole, testing::EndsWith(" --gap 0.25 --no-winners --validate"));
-  EXPECT_THAT(whole, testing::Not(HasSubstr("secret")));
-  request.validate = "all";
-  EXPECT_THAT(command_line(request), testing::EndsWith(" --validate=all"));
-  request.proposals = {.location = "postgresql://u:secret@h/db", .study = "s"};
-  EXPECT_THAT(command_line(request), HasSubstr(" --proposals 'postgresql://u"));
-  EXPECT_THAT(command_line(request), HasSubstr(" --proposals-study 's'"));
-  EXPECT_THAT(command_line(request), testing::Not(HasSubstr("secret")));
-}
-
-TEST(TuneRequest, sources_of_times_are_named_with_all_that_chooses_among_them) {
-  LatencyChoice latency;
-  EXPECT_EQ(latency_words(latency), "");
-  latency.sources = {"imported:t.csv", "roofline"};
-  latency.series = {"a b", "c"};
-  latency.bounds_compete = true;
-  latency.device = "h100-sxm";
-  latency.fabric = "leaf-25gbe";
-  latency.tables_device = "a100";
-  latency.layout = "l.toml";
-  EXPECT_EQ(latency_words(latency),
-            " --latency imported:t.csv,roofline --series 'a b,c' --bounds-compete"
-            " --device-file h100-sxm --fabric leaf-25gbe --tables-device a100 --layout l.toml");
-}
 
 Sweep plain() {
   Sweep out;
@@ -134,8 +91,6 @@ TEST(Steering, is_one_way_of_choosing_among_others) {
   sweep = plain();
   sweep.nightly.emplace();
   EXPECT_THAT(error_of([&] { steer(sweep, study); }).what(), HasSubstr("[nightly]"));
-  EXPECT_EQ(proposal_words(none), "");
-  EXPECT_EQ(proposal_words(study), " --proposals 'sqlite:///s.db'");
 }
 
 TEST(DevicesHere, say_whether_the_peaks_of_this_machine_are_known) {

@@ -1,0 +1,299 @@
+// The command line that a run records reproduces its request. Options are the parser's own, so that
+// a new one is held to it, too.
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+
+#include "cli/console/facts.hpp"
+
+namespace halmark::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+// Of each option that was given, "tune --seed", its values as the parser hands them to its target:
+// nothing else sets a target.
+using Request = std::map<std::string, Words>;
+
+// Options that no recorded command has: what is shown and where it is written.
+const std::set<std::string> output_only = {"halmark --json",
+                                           "halmark --quiet",
+                                           "halmark --color",
+                                           "halmark --progress",
+                                           "judge --keep",
+                                           "tune --out",
+                                           "tune --pick",
+                                           "tune --proof",
+                                           "tune --as",
+                                           "tune --server-version",
+                                           "tune --engine",
+                                           "tune --nodes",
+                                           "tune --image",
+                                           "tune --checkpoint",
+                                           "tune --overwrite",
+                                           "export --as",
+                                           "export --server-version",
+                                           "export --engine",
+                                           "export --nodes",
+                                           "export --image",
+                                           "export --checkpoint",
+                                           "export --overwrite"};
+
+bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
+
+// "tune", "study export"; "halmark" of the program.
+std::string path_of(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
+  return (is_nested ? path_of(*parent) + ' ' : "") + app.get_name();
+}
+
+std::string key_of(const CLI::App& app, const CLI::Option& option) {
+  return path_of(app) + ' ' + option.get_name();
+}
+
+// The program with one command, as main declares it.
+class Program {
+ public:
+  explicit Program(const Command& command) : options_(app_) {
+    add_global_options(options_, global);
+    OptionSet declared =
+        options_.add_subcommand(std::string(command.name), std::string(command.summary));
+    action_ = command.add(declared);
+  }
+  // As main does, "halmark" left out. Throws CLI::ParseError.
+  void parse(Words words) {
+    std::ranges::reverse(words);
+    app_.parse(words);
+  }
+  std::string command_line() const { return options_.command_line(); }
+  CLI::App& app() { return app_; }
+  Request request() const {
+    Request out;
+    for (const CLI::App* app = &app_; app != nullptr;) {
+      for (const CLI::Option* option : app->get_options()) {
+        if (option->count() > 0) out[key_of(*app, *option)] = option->results();
+      }
+      const auto subs = app->get_subcommands();
+      app = subs.empty() ? nullptr : subs.front();
+    }
+    return out;
+  }
+  GlobalOptions global;
+
+ private:
+  CLI::App app_{"", "halmark"};
+  OptionSet options_;
+  Action action_;
+};
+
+// As a shell takes them apart.
+Words shell_words(const std::string& line) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("printf '%s\\n' " + line).c_str(), "r"),
+                                                   pclose);
+  Words out;
+  std::string word;
+  for (int c = std::fgetc(pipe.get()); c != EOF; c = std::fgetc(pipe.get())) {
+    if (c != '\n') {
+      word += static_cast<char>(c);
+      continue;
+    }
+    out.push_back(std::move(word));
+    word.clear();
+  }
+  return out;
+}
+
+// Values that the option takes, of those that a shell or a parser could take apart.
+Words values_of(CLI::Option& option) {
+  Words out;
+  const std::string type = option.get_type_name();  // "TEXT:{front,all}" of a closed set
+  if (const std::size_t open = type.find('{'); open != type.npos) {
+    out = CLI::detail::split(type.substr(open + 1, type.find('}') - open - 1), ',');
+  }
+  for (const char* value : {"7", "3", "0.5", "200", "2", "a b", "it's $HOME", "x=[1,2]*3", "-5",
+                            "--odd", "'", "100%;", "ü", ""}) {
+    out.emplace_back(value);
+  }
+  std::erase_if(out, [&](const std::string& value) {
+    const bool is_word = !value.empty() && !value.starts_with('-');
+    if ((option.get_positional() || is_list(option)) && !is_word) return true;
+    if (is_list(option) && value.find(',') != value.npos) return true;
+    option.clear();
+    try {
+      option.add_result(value);
+      option.run_callback();
+    } catch (const CLI::ParseError&) {
+      return true;
+    }
+    return false;
+  });
+  option.clear();
+  return out;
+}
+
+struct Offered {
+  std::string key;
+  CLI::Option* option;
+};
+
+// Options of the command that `path` names, and of those above it what it does not have itself.
+std::vector<Offered> offered(Program& program, const Words& path) {
+  std::vector<CLI::App*> levels = {&program.app()};
+  for (const std::string& name : path) levels.push_back(levels.back()->get_subcommand(name));
+  std::ranges::reverse(levels);
+  std::vector<Offered> out;
+  std::set<std::string> names = {"--help"};
+  for (CLI::App* level : levels) {
+    for (CLI::Option* option : level->get_options()) {
+      if (names.insert(option->get_name()).second) out.push_back({key_of(*level, *option), option});
+    }
+  }
+  return out;
+}
+
+// A command that a user could type: some options of `path` and of the program, or with `only` this
+// one and what is required.
+class Typist {
+ public:
+  Typist(const Command& command, const Words& path, std::mt19937& random,
+         const std::string& only = {})
+      : program_(command), random_(random), words_(path) {
+    for (const bool is_positional : {true, false}) {
+      for (const auto& [key, option] : offered(program_, path)) {
+        if (option->get_positional() != is_positional) continue;
+        const bool is_wanted = only.empty() ? below(2) == 0 : is_positional || only == key;
+        if (is_wanted || option->get_required()) {
+          type(*option);
+        } else if (is_positional) {
+          break;  // the next one would stand in its place
+        }
+      }
+    }
+  }
+  const Words& words() const { return words_; }
+
+ private:
+  std::size_t below(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
+  }
+  void type(CLI::Option& option) {
+    const auto is_typed = [&](CLI::Option* other) { return typed_.contains(other); };
+    if (std::ranges::any_of(option.get_excludes(), is_typed)) return;
+    typed_.insert(&option);
+    const std::string name = option.get_name();
+    if (is_flag(option)) return words_.push_back(name);
+    const Words values = values_of(option);
+    ASSERT_FALSE(values.empty()) << name << " takes none of the values that are tried";
+    Words own;
+    const std::size_t count = is_list(option) ? 1 + below(3) : 1;
+    while (own.size() < count) own.push_back(values[below(values.size())]);
+    if (option.get_delimiter() != '\0' && below(2) == 0) {
+      own = {CLI::detail::join(own, std::string(1, option.get_delimiter()))};
+    }
+    for (const std::string& value : own) {
+      if (option.get_positional()) {
+        words_.push_back(value);
+      } else if (value.empty()) {
+        words_.insert(words_.end(), {name, value});
+      } else {
+        words_.push_back(name + '=' + value);
+      }
+    }
+  }
+
+  Program program_;
+  std::mt19937& random_;
+  Words words_;
+  std::set<CLI::Option*> typed_;
+};
+
+// The commands of `app`, each by its words: what needs a command of its own is none.
+void add_paths(const CLI::App& app, const Words& path, std::vector<Words>& out) {
+  if (app.get_require_subcommand_min() == 0) out.push_back(path);
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    Words own = path;
+    own.push_back(sub->get_name());
+    add_paths(*sub, own, out);
+  }
+}
+
+std::vector<Words> paths_of(const Command& command) {
+  std::vector<Words> out;
+  Program program(command);
+  add_paths(*program.app().get_subcommand(std::string(command.name)), {std::string(command.name)},
+            out);
+  return out;
+}
+
+void expect_same(const GlobalOptions& typed, const GlobalOptions& again) {
+  EXPECT_EQ(again.db, typed.db);
+  EXPECT_EQ(again.plugins, typed.plugins);
+  EXPECT_EQ(again.allows_insecure_plugins, typed.allows_insecure_plugins);
+  EXPECT_EQ(again.worker_memory, typed.worker_memory);
+  EXPECT_EQ(again.phase_limits, typed.phase_limits);
+}
+
+TEST(RecordedCommand, parses_back_to_the_same_request) {
+  std::mt19937 random(11);
+  constexpr int commands_of_each = 25;
+  for (const Command& command : commands()) {
+    for (const Words& path : paths_of(command)) {
+      for (int i = 0; i < commands_of_each; ++i) {
+        Program typed(command), again(command);
+        typed.parse(Typist(command, path, random).words());
+        const std::string recorded = typed.command_line();
+        SCOPED_TRACE(recorded);
+        Words words = shell_words(recorded);
+        ASSERT_EQ(words.front(), "halmark");
+        words.erase(words.begin());
+        ASSERT_NO_THROW(again.parse(words));
+        Request wanted = typed.request();
+        std::erase_if(wanted, [](const auto& given) { return output_only.contains(given.first); });
+        ASSERT_EQ(again.request(), wanted);
+        expect_same(typed.global, again.global);
+      }
+    }
+  }
+}
+
+// Each option by itself, so that none is missed by chance.
+TEST(RecordedCommand, omits_output_options_alone) {
+  std::mt19937 random(12);
+  std::set<std::string> left_out;
+  for (const Command& command : commands()) {
+    for (const Words& path : paths_of(command)) {
+      Program program(command);
+      for (const auto& [key, option] : offered(program, path)) {
+        Program typed(command), again(command);
+        typed.parse(Typist(command, path, random, key).words());
+        ASSERT_TRUE(typed.request().contains(key)) << key;
+        const std::string recorded = typed.command_line();
+        Words words = shell_words(recorded);
+        words.erase(words.begin());
+        ASSERT_NO_THROW(again.parse(words)) << recorded;
+        if (!again.request().contains(key)) left_out.insert(key);
+      }
+    }
+  }
+  EXPECT_EQ(left_out, output_only);
+}
+
+TEST(RecordedCommand, hides_passwords) {
+  const auto tune = std::ranges::find(commands(), "tune", &Command::name);
+  Program program(*tune);
+  program.parse({"tune", "s.toml", "--fleet", "postgresql://u:secret@h/db", "--latency",
+                 "roofline,journal:postgresql://h/db?user=u&password=secret", "--db",
+                 "postgresql://u:secret@h/db"});
+  EXPECT_EQ(program.command_line(),
+            "halmark tune s.toml --fleet postgresql://u@h/db --latency "
+            "'roofline,journal:postgresql://h/db?user=u&password=...' --db postgresql://u@h/db");
+}
+
+}  // namespace
+}  // namespace halmark::cli
