@@ -4,30 +4,13 @@
 
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
+#include "core/text/shell_word.hpp"
+#include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "model/pricing/memory_text.hpp"
 
 namespace halmark::simulate {
 namespace {
-
-std::string run_command(const Configuration& c) {
-  const Workload& w = c.workload;
-  std::string out = "halmark run " + c.model + " --phase " + std::string(phase_name(w.phase));
-  const auto add = [&out](const char* name, std::int64_t value, std::int64_t usual) {
-    if (value != usual) out += std::string(" --") + name + ' ' + std::to_string(value);
-  };
-  add("batch", w.batch, 1);
-  if (w.phase == Phase::prefill) add("new-tokens", w.new_tokens, 512);
-  add("context", w.context, w.phase == Phase::prefill ? w.new_tokens : 1024);
-  add("dp", c.parallel.dp, 1);
-  add("tp", c.parallel.tp, 1);
-  add("pp", c.parallel.pp, 1);
-  add("ep", c.parallel.ep, 1);
-  for (std::size_t i = 0; i < c.parallel.stages.size(); ++i) {
-    out += (i == 0 ? " --stages " : ",") + std::to_string(c.parallel.stages[i]);
-  }
-  return out + " --dtype " + c.precision.name;
-}
 
 std::string why_not_executable(const PlanAnswer& answer) {
   const Configuration& c = answer.plan.chosen()->configuration;
@@ -108,7 +91,38 @@ void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
                 "more shards, narrower types, or a fabric whose file has a [[tier]] large enough");
 }
 
+// Imbalance of experts as an option has it: a word, or the factor.
+std::string imbalance_text(std::int64_t ppm) {
+  return ppm == Workload::uniform_ppm ? "uniform" : number_text(static_cast<double>(ppm) / 1e6);
+}
+
 }  // namespace
+
+std::string run_command(const Configuration& c) {
+  const Workload& w = c.workload;
+  std::string out =
+      "halmark run " + shell_word(c.model) + " --phase " + std::string(phase_name(w.phase));
+  const auto add = [&out](const char* name, std::int64_t value, std::int64_t usual) {
+    if (value != usual) out += std::string(" --") + name + ' ' + std::to_string(value);
+  };
+  const bool is_decode = w.phase == Phase::decode;
+  add("batch", w.batch, 1);
+  // Without its new tokens a prompt has as many as its context.
+  add("new-tokens", w.new_tokens, is_decode ? 1 : w.context == w.new_tokens ? 512 : 0);
+  add("context", w.context, is_decode ? 1024 : w.new_tokens);
+  add("dp", c.parallel.dp, 1);
+  add("tp", c.parallel.tp, 1);
+  add("pp", c.parallel.pp, 1);
+  add("ep", c.parallel.ep, 1);
+  for (std::size_t i = 0; i < c.parallel.stages.size(); ++i) {
+    out += (i == 0 ? " --stages " : ",") + std::to_string(c.parallel.stages[i]);
+  }
+  add("routing-skew", w.routing_skew, Workload::even_routing);
+  if (w.expert_imbalance_ppm != Workload::balanced_ppm) {
+    out += " --expert-imbalance " + imbalance_text(w.expert_imbalance_ppm);
+  }
+  return out + " --dtype " + shell_word(c.precision.name);
+}
 
 double PlanAnswer::tokens_per_s() const {
   const Workload& w = question.base.workload;

@@ -47,6 +47,9 @@ struct PlanAnswer {
   double tokens_per_s() const;
 };
 
+// The command that executes a prefill or decode step of this configuration.
+std::string run_command(const Configuration& configuration);
+
 struct MeasuredPairs {
   std::vector<PredictedMeasured> compute, communication;
 };

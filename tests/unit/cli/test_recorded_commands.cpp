@@ -4,12 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
 
 #include "cli/console/facts.hpp"
+#include "simulate/sharding/plan_answer.hpp"
+#include "tune/plan/known_plan.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -262,6 +265,20 @@ TEST(RecordedCommand, parses_back_to_the_same_request) {
   }
 }
 
+// What `halmark run` is told of its deployment.
+DeploymentOptions deployment_in(Words words) {
+  CLI::App app;
+  OptionSet options(app);
+  std::string command, model;
+  DeploymentOptions out;
+  options.add_option("command", command, "");
+  options.add_option("model", model, "");
+  add_deployment_options(options, out);
+  std::ranges::reverse(words);
+  app.parse(words);
+  return out;
+}
+
 // Each option by itself, so that none is missed by chance.
 TEST(RecordedCommand, omits_output_options_alone) {
   std::mt19937 random(12);
@@ -293,6 +310,37 @@ TEST(RecordedCommand, hides_passwords) {
   EXPECT_EQ(program.command_line(),
             "halmark tune s.toml --fleet postgresql://u@h/db --latency "
             "'roofline,journal:postgresql://h/db?user=u&password=...' --db postgresql://u@h/db");
+}
+
+// Of a plan of shards: no one typed it, so that its values are compared.
+TEST(RunCommand, reproduces_the_configuration_of_a_plan) {
+  const ModelSpec spec =
+      load_model("qwen3-30b-a3b", {std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models"});
+  const auto run = std::ranges::find(commands(), "run", &Command::name);
+  std::mt19937 random(13);
+  const auto one_of = [&](std::initializer_list<std::int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  for (int i = 0; i < 300; ++i) {
+    DeploymentOptions wanted{.phase = random() % 2 == 0 ? "decode" : "prefill",
+                             .batch = one_of({1, 8}),
+                             .new_tokens = one_of({0, 1, 4, 512}),
+                             .context = one_of({0, 512, 1024, 4096}),
+                             .tp = int(one_of({1, 2})),
+                             .pp = int(one_of({1, 2})),
+                             .dp = int(one_of({1, 2})),
+                             .ep = int(one_of({1, 2})),
+                             .routing_skew = one_of({0, 50})};
+    if (wanted.pp == 2 && random() % 2 == 0) wanted.stages = {20, 28};
+    if (random() % 2 == 0) wanted.expert_imbalance = random() % 2 == 0 ? "uniform" : "1.37";
+    if (random() % 2 == 0) wanted.precision = "kv_cache=f8_e4m3fn";
+    const Configuration planned = deployment_from(wanted, spec, true);
+    const std::string command = simulate::run_command(planned);
+    Words words = shell_words(command);
+    words.erase(words.begin());
+    ASSERT_NO_THROW(Program(*run).parse(words)) << command;
+    EXPECT_EQ(deployment_from(deployment_in(words), spec, true), planned) << command;
+  }
 }
 
 }  // namespace
