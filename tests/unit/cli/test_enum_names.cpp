@@ -39,6 +39,7 @@
 #include "simulate/sharding/shard_strategies.hpp"
 #include "simulate/timeline/timeline.hpp"
 #include "study/values.hpp"
+#include "tests/checkout.hpp"
 #include "tune/sizing/device_floor.hpp"
 #include "verify/front_proof/front_proof.hpp"
 
@@ -160,7 +161,7 @@ std::string text_of(const std::filesystem::path& path) {
 TEST(EnumNames, are_tested_for_every_parser) {
   const std::set<std::string> of_other_things = {"parse_shard_place", "parse_report",
                                                  "parse_question", "parse_request_objective"};
-  const std::filesystem::path root = HALMARK_SOURCE_DIR;
+  const std::filesystem::path root = test::in_source();
   const std::string tested = text_of(root / "tests/unit/cli/test_enum_names.cpp");
   const std::regex parser(R"(std::optional<\w+> (parse_\w+|\w+_named)\(std::string_view \w+\);)");
   std::size_t found = 0;

@@ -12,6 +12,7 @@
 
 #include "cli/console/facts.hpp"
 #include "simulate/sharding/plan_answer.hpp"
+#include "tests/checkout.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::cli {
@@ -315,7 +316,7 @@ TEST(RecordedCommand, hides_passwords) {
 // Of a plan of shards: no one typed it, so that its values are compared.
 TEST(RunCommand, reproduces_the_configuration_of_a_plan) {
   const ModelSpec spec =
-      load_model("qwen3-30b-a3b", {std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models"});
+      load_model("qwen3-30b-a3b", {std::filesystem::path(test::in_source()) / "configs/models"});
   const auto run = std::ranges::find(commands(), "run", &Command::name);
   std::mt19937 random(13);
   const auto one_of = [&](std::initializer_list<std::int64_t> values) {
