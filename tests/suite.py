@@ -29,15 +29,13 @@ most_measuring, most_retried, most_shown = 120, 5, 20
 
 
 def entries(build):
-    """Entries of ctest that run cases: name -> (labels, options before `--`, the program's command)."""
+    """Entries of ctest: name -> (labels, options before `--`, the program's command). Only those that run cases have options."""
     told = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True)
     out = {}
     for test in json.loads(told.stdout)["tests"]:
         command = test.get("command", [])
-        if "--name" not in command or "--whole" in command:
-            continue
-        split = command.index("--")
-        labels = next((p["value"] for p in test["properties"] if p["name"] == "LABELS"), [])
+        split = command.index("--") if "--name" in command and "--whole" not in command else 0
+        labels = next((p["value"] for p in test["properties"] if p["name"] == "LABELS"), ["other"])
         out[test["name"]] = (labels, command[:split], command[split + 1:])
     return out
 
@@ -61,7 +59,7 @@ def listed(command, options=()):
 def all_cases(build, is_nightly=False):
     """(entry, program, Suite.Case) of every case."""
     for name, (labels, options, command) in entries(build).items():
-        if is_nightly or "nightly" not in labels:
+        if options and (is_nightly or "nightly" not in labels):
             for case in listed(command, options):
                 yield name, name.split(".")[0], case
 
@@ -106,15 +104,9 @@ def seconds(number):
 
 
 def entry_times(build):
-    """Of each entry of the last run: seconds and labels, from the JUnit file of ctest."""
+    """Seconds of each entry of the last run, from the JUnit file of ctest."""
     file = pathlib.Path(build) / "tests/entries.xml"
-    if not file.exists():
-        return {}
-    out = {}
-    for case in xml.parse(file).getroot():
-        labels = next((p.get("value", "") for p in case.iter("property") if p.get("name") == "cmake_labels"), "")
-        out[case.get("name")] = (float(case.get("time") or 0), labels.split(";") if labels else ["other"])
-    return out
+    return {case.get("name"): float(case.get("time") or 0) for case in xml.parse(file).getroot()} if file.exists() else {}
 
 
 def cache_hits(log):
@@ -133,18 +125,18 @@ def summary(build, steps, log):
         share = f"   compiler cache: {100 * hits / all_of_them:.0f} % hits ({hits} of {all_of_them})" if all_of_them else ""
         print(f"  {name:<10} {seconds(float(value)):>9}{share}")
     by_label = collections.Counter()
-    for took, labels in times.values():
+    for name, took in times.items():
+        labels = known[name][0]
         by_label["measuring" if "measuring" in labels else labels[0]] += took
     print("tests by label, entries one after the other: " + ", ".join(f"{label} {seconds(took)}" for label, took in by_label.most_common()))
     print(f"the {min(most_shown, len(times))} longest of {len(times)} entries")
-    for name, (took, _) in sorted(times.items(), key=lambda item: -item[1][0])[:most_shown]:
+    for name, took in sorted(times.items(), key=lambda item: -item[1])[:most_shown]:
         print(f"  {took:7.1f} s  {name}")
-    measuring = [case for case in cases if "measuring" in known.get(case[0], ([],))[0]]
+    measuring = [case for case in cases if "measuring" in known[case[0]][0]]
     retried = [case for case in cases if case[4] > 1]
     print(f"{len(measuring)} measuring cases, {len(retried)} needed a second try" + ("".join(f"\n  {c[0]} {c[1]}: {c[4]} tries" for c in retried)))
-    for outcome in ("skipped", "failure"):
-        for entry, name, *_ in (case for case in cases if case[3] == outcome and outcome == "failure"):
-            print(f"failed: {entry} {name}")
+    for entry, name, *_ in (case for case in cases if case[3] == "failure"):
+        print(f"failed: {entry} {name}")
     counts = collections.Counter(case[3] for case in cases)
     print(f"{counts['passed']} passed, {counts['failure']} failed, {counts['skipped']} skipped")
     if len(measuring) > most_measuring:
@@ -164,7 +156,7 @@ def repeat(build, runs, load, options):
     try:
         for number in range(done + 1, runs + 1):
             begin = time.monotonic()
-            subprocess.run(["ctest", "--test-dir", build, "-j", str(os.cpu_count() + 1), "-LE", "nightly", *options],
+            subprocess.run(["ctest", "--test-dir", build, "-j", str(os.cpu_count() + 2), "-LE", "nightly", *options],
                            stdout=subprocess.DEVNULL, check=False)
             cases = list(results(build))
             bad = [f"{entry} {name}" for entry, name, _, outcome, _ in cases if outcome == "failure"]
