@@ -67,8 +67,8 @@ class OptionSet {
   bool is_chosen() const;      // asked after parsing
   // Lines at the end of the help: a command, and what it does.
   void add_example(const std::string& text);
-  // After parsing: the command that reproduces the request, as words of a shell. It has every option
-  // that was given to the program, passwords hidden.
+  // After parsing: the command that reproduces the request, as words of a shell. It has every
+  // option that was given to the program, passwords hidden.
   std::string command_line() const;
   // Of the whole program, its version left out.
   HelpTable help() const;
