@@ -1,5 +1,5 @@
-// Where the tree under test and its build lie. Their paths are compiled into one object, so that all others are the same
-// in every clone, and a compiler cache finds them again.
+// Where the tree under test and its build lie. Their paths are compiled into one object, so that
+// all others are the same in every clone, and a compiler cache finds them again.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Cases that end in every way that tests/run_cases.py tells apart. HALMARK_SPECIMEN names a folder that remembers tries.
+// Cases that end in every way that tests/run_cases.py tells apart. HALMARK_SPECIMEN names a folder
+// that remembers tries.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
