@@ -116,7 +116,7 @@ class NightlyBuilds : public Nightly {
 };
 
 TEST_F(NightlyBuilds, a_new_build_that_is_slower_is_found_in_its_first_night) {
-  sweep("\n[nightly]\nminutes = 0.5\n");
+  sweep("\n[nightly]\nminutes = 0.2\n");
   const std::string good = build("good", "seed=1"), slow = build("slow", "slow=rope:1.3");
   for (const char* date : {"2026-11-10", "2026-11-11"}) {
     ASSERT_EQ(night_of(good, date).exit_code, 0);
@@ -135,7 +135,7 @@ TEST_F(NightlyBuilds, a_new_build_that_is_slower_is_found_in_its_first_night) {
 }
 
 TEST_F(NightlyBuilds, an_equal_build_on_a_machine_that_became_slower_is_no_alert) {
-  sweep("\n[nightly]\nminutes = 0.5\n");
+  sweep("\n[nightly]\nminutes = 0.2\n");
   ASSERT_EQ(night_of(build("one", "seed=1"), "2026-11-10").exit_code, 0);
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=260000;noise=0.004;timer=device_event";
   const Outcome o = halmark({"tune", "night.toml", "--db", "r.db", "--night", "2026-11-11",
