@@ -7,7 +7,7 @@
     suite.py summary BUILD [--step NAME=SECONDS]... [--cache LOG]
                                             where the time of the last run went; ends with 1 when more than five cases
                                             needed a second try, or more than 120 may have one
-    suite.py repeat BUILD RUNS [--load N] [-- ctest options]
+    suite.py repeat [--load N] BUILD RUNS [-- ctest options]
                                             the suite so many times beside N busy processes; goes on where the log of this
                                             revision, BUILD/repeat.log, ends
     suite.py against BUILD LIST             what became of the cases of LIST, an older `list`
@@ -23,6 +23,8 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as xml
+
+from run_cases import listed
 
 here = pathlib.Path(__file__).resolve().parent
 most_measuring, most_retried, most_shown = 120, 5, 20
@@ -40,27 +42,19 @@ def entries(build):
     return out
 
 
-def listed(command, options=()):
-    """What the program would run, as Suite.Case."""
+def cases_of(command, options):
+    """What the entry would run, as Suite.Case."""
     only = [word.removeprefix("--only=") for word in options if word.startswith("--only=")]
     leave = [word.removeprefix("--leave=") for word in options if word.startswith("--leave=")]
     wanted = (only[0] if only else "*") + (f"-{leave[0]}" if leave else "")
-    told = subprocess.run([*command, "--gtest_list_tests", f"--gtest_filter={wanted}"], capture_output=True, text=True, check=False)
-    out, suite = [], ""
-    for line in told.stdout.splitlines():
-        line = line.split("#")[0].rstrip()
-        if line.startswith("  "):
-            out.append(suite + line.strip())
-        elif line.endswith("."):
-            suite = line.strip()
-    return out
+    return listed([*command, f"--gtest_filter={wanted}"])
 
 
 def all_cases(build, is_nightly=False):
     """(entry, program, Suite.Case) of every case."""
     for name, (labels, options, command) in entries(build).items():
         if options and (is_nightly or "nightly" not in labels):
-            for case in listed(command, options):
+            for case in cases_of(command, options):
                 yield name, name.split(".")[0], case
 
 
