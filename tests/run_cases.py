@@ -110,10 +110,6 @@ class Run:
         self.process.wait()
 
 
-def matches(name, patterns):
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
 def listed(command):
     """The cases that the program would run."""
     out, suite = [], ""
@@ -220,7 +216,7 @@ def main():
     whole_name = f"whole.{options.name.replace('.', '_')}"
     cases = once(whole_name) if options.whole else run_program(options.command, only, leave, options.limit)
     cases = [tried_again(case, once, options.tries) for case in cases]
-    idle = [pattern for pattern in only if not options.may_lack and not any(matches(case.name, [pattern]) for case in cases)]
+    idle = [pattern for pattern in only if not options.may_lack and not fnmatch.filter([case.name for case in cases], pattern)]
     write_junit(options.results / f"{options.name}.xml", options.name, cases)
     report(options.name, cases)
     for pattern in idle:

@@ -58,6 +58,11 @@ def all_cases(build, is_nightly=False):
                 yield name, name.split(".")[0], case
 
 
+def print_list(build):
+    print("\n".join(sorted(f"{program}.{case}" for _, program, case in all_cases(build, is_nightly=True))))
+    return 0
+
+
 def run_named(build, wanted):
     """Runs the cases that a pattern names, each program once, as its entry would."""
     found = collections.defaultdict(list)
@@ -194,27 +199,53 @@ def against(build, old):
     return 1 if unknown else 0
 
 
+def build_folder(text):
+    if not (pathlib.Path(text) / "CTestTestfile.cmake").exists():
+        raise argparse.ArgumentTypeError(f"'{text}' is no build folder with tests; configure one: cmake --preset check")
+    return text
+
+
+def count(text):
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no count; give 0, 1, 2 ...")
+    return int(text)
+
+
+def fault_row(text):
+    if not text.isdecimal() or not fault_cases(int(text)):
+        raise argparse.ArgumentTypeError(f"'{text}' is no row of tests/fault/README.md with tests")
+    return int(text)
+
+
+def existing_file(text):
+    if not pathlib.Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"'{text}' cannot be read")
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("list", "case", "fault", "summary", "repeat", "against"))
-    parser.add_argument("build")
-    parser.add_argument("rest", nargs="*")
-    parser.add_argument("--step", action="append", default=[])
-    parser.add_argument("--cache")
-    parser.add_argument("--load", type=int, default=0)
+    commands = parser.add_subparsers(dest="what", required=True)
+
+    def command(name, run):
+        out = commands.add_parser(name)
+        out.add_argument("build", type=build_folder)
+        out.set_defaults(run=run)
+        return out
+
+    command("list", lambda o: print_list(o.build))
+    command("case", lambda o: run_named(o.build, o.names)).add_argument("names", nargs="+")
+    command("fault", lambda o: run_named(o.build, fault_cases(o.row))).add_argument("row", type=fault_row)
+    summing = command("summary", lambda o: summary(o.build, o.step, o.cache))
+    summing.add_argument("--step", action="append", default=[])
+    summing.add_argument("--cache")
+    repeating = command("repeat", lambda o: repeat(o.build, o.runs, o.load, o.options))
+    repeating.add_argument("runs", type=count)
+    repeating.add_argument("--load", type=count, default=0)
+    repeating.add_argument("options", nargs="*")
+    command("against", lambda o: against(o.build, o.list)).add_argument("list", type=existing_file)
     options = parser.parse_args()
-    if options.what == "list":
-        print("\n".join(sorted(f"{program}.{case}" for _, program, case in all_cases(options.build, is_nightly=True))))
-        return 0
-    if options.what == "summary":
-        return summary(options.build, options.step, options.cache)
-    if options.what == "case":
-        return run_named(options.build, options.rest)
-    if options.what == "fault":
-        return run_named(options.build, fault_cases(int(options.rest[0])) or [f"row {options.rest[0]}"])
-    if options.what == "against":
-        return against(options.build, options.rest[0])
-    return repeat(options.build, int(options.rest[0]), options.load, options.rest[1:])
+    return options.run(options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # Options and global output layout. Tests and warnings-as-errors are for the top-level project only.
 option(HALMARK_BUILD_TESTS "Build the test suite" ${PROJECT_IS_TOP_LEVEL})
-option(HALMARK_CHECK "Build for the test suite: what nobody waits for is hardly optimised" OFF)
+option(HALMARK_CHECK "Build for the test suite: LIGHT rooms (parsing, printing) with -Og" OFF)
 option(HALMARK_WERROR "Treat warnings as errors" OFF)
 set(HALMARK_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
 option(HALMARK_FUZZ "Build the fuzzers of file readers (Clang)" OFF)

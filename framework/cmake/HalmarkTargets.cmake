@@ -19,16 +19,13 @@ function(halmark_compile_options target)
   endif()
 endfunction()
 
-# halmark_add_room(<name> [LIGHT] [BATCH <count>] [APART regex] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
-# LIGHT: nobody waits for what it computes (halmark_optimise_lightly). Sources are compiled by eights, or as many as BATCH
-# says (halmark_together). A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
+# halmark_add_room(<name> [LIGHT] [APART regex] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
+# LIGHT: off the hot path (halmark_optimise_lightly). Sources are compiled in batches (halmark_together).
+# A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
 # path from framework/ or from the root: "core/dtype.hpp", "kernels/contract.hpp".
 function(halmark_add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "BATCH;APART" "SOURCES;LINK;LINK_PRIVATE")
-  if(NOT arg_BATCH)
-    set(arg_BATCH 8)
-  endif()
-  halmark_together(sources ${name} BATCH ${arg_BATCH} APART "${arg_APART}" SOURCES ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "APART" "SOURCES;LINK;LINK_PRIVATE")
+  halmark_together(sources ${name} APART "${arg_APART}" SOURCES ${arg_SOURCES})
   add_library(halmark_${name} STATIC ${sources})
   add_library(Halmark::${name} ALIAS halmark_${name})
   target_include_directories(halmark_${name} PUBLIC
@@ -56,8 +53,8 @@ function(halmark_add_program name)
   endif()
 endfunction()
 
-# For what parses or prints: nobody waits for it, but everybody for its compiler, which takes two thirds of the time
-# for -Os that it takes for -O1. With -Og, three quarters of that again (and no more than with -O0, whose code is larger and runs
+# For what parses or prints: its compile time matters more than its run time. -Os takes two thirds of the time that
+# -O1 takes. With -Og, three quarters of that again (and no more than with -O0, whose code is larger and runs
 # three times as long), plans are priced a fifth slower: for a build that only serves its tests, preset check.
 function(halmark_optimise_lightly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${HALMARK_CHECK}>,-Og,-Os>>)
@@ -134,16 +131,13 @@ function(halmark_test_entry name)
   endif()
 endfunction()
 
-# halmark_add_test(<name> [BATCH <count>] [LIMIT <seconds>] [COST <number>] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
+# halmark_add_test(<name> [LIMIT <seconds>] [COST <number>] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>, one entry of ctest: all its cases but those of its parts. Entries run beside each other,
 # those of the highest COST first. APART: sources that are not compiled together with others, since a helper of theirs
 # has another's name.
 function(halmark_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "BATCH;LIMIT;COST" "SOURCES;APART;LINK;LABELS;DEPENDS")
-  if(NOT arg_BATCH)
-    set(arg_BATCH 8)
-  endif()
-  halmark_together(sources test_${name} BATCH ${arg_BATCH} SOURCES ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIMIT;COST" "SOURCES;APART;LINK;LABELS;DEPENDS")
+  halmark_together(sources test_${name} SOURCES ${arg_SOURCES})
   halmark_add_program(test_${name} SOURCES ${sources} ${arg_APART} LINK ${arg_LINK} halmark_checkout GTest::gtest_main
                       GTest::gmock)
   target_link_options(test_${name} PRIVATE $<$<BOOL:${HALMARK_HAS_MOLD}>:-fuse-ld=mold>)

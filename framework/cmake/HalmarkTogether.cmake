@@ -3,12 +3,12 @@
 # finds in one what another compiled.
 option(HALMARK_TOGETHER "Compile the sources of a target in batches" ON)
 
-# halmark_together(<out> <target> BATCH <count> [APART regex] SOURCES ...): what to compile in place of SOURCES. Nothing of an
+# halmark_together(<out> <target> [APART regex] SOURCES ...): what to compile in place of SOURCES. Nothing of an
 # anonymous namespace may have the name of another file's of its batch. Sources whose path is absolute and those that APART
 # matches stay alone; so do all in the preset dev, and with -DHALMARK_TOGETHER=OFF (scripts/mutate: one changed source is
 # compiled alone).
 function(halmark_together out target)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH;APART" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "APART" "SOURCES")
   set(together ${arg_SOURCES})
   list(FILTER together INCLUDE REGEX "^[^/$].*[.]cpp$")
   if(arg_APART)
@@ -23,7 +23,7 @@ function(halmark_together out target)
   list(REMOVE_ITEM compiled ${together})
   set(number 0)
   while(together)
-    list(SUBLIST together 0 ${arg_BATCH} batch)
+    list(SUBLIST together 0 8 batch)  # eight: half the time of one by one
     list(REMOVE_ITEM together ${batch})
     set(text "")
     foreach(source IN LISTS batch)

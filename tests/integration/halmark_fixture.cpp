@@ -216,6 +216,12 @@ std::vector<std::string> HalmarkTest::files() const {
   return out;
 }
 
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : object.items()) out.push_back(key);
+  return out;
+}
+
 Json envelope_of(const std::string& text) {
   EXPECT_FALSE(text.empty());
   if (text.empty()) return Json::object();

@@ -81,6 +81,8 @@ class HalmarkTest : public testing::Test {
 
 // The whole document; fails the test unless `text` is one JSON object and a newline.
 Json envelope_of(const std::string& text);
+// Names of the members, in their order.
+std::vector<std::string> keys(const Json& object);
 // A number, or null beside a reason: on a busy machine the validity gate withholds figures.
 testing::AssertionResult is_figure_or_has_reason(const Json& object, const std::string& key);
 // "tune 17/50 failed ..." on stderr -> 17, the last that was told whole; 0 before the first.

@@ -1,6 +1,6 @@
-"""Holds tests/run_cases.py to what it says, on a program whose cases fail, crash, hang and leave.
+"""Tests of tests/run_cases.py, on a program whose cases fail, crash, hang and exit, and of the command line of tests/suite.py.
 
-test_runner.py RUNNER SPECIMEN
+test_runner.py RUNNER SPECIMEN BUILD
 """
 import os
 import subprocess
@@ -9,14 +9,14 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
-runner, specimen = sys.argv[1:3]
+runner, specimen, build = sys.argv[1:4]
 
 
 class Runner(unittest.TestCase):
-    def run_cases(self, *options, limit="2"):
+    def run_cases(self, *options, limit="2", program=None):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-B", runner, "--name", "specimen", "--results", folder, "--limit", limit, *options,
-                                   "--", specimen], capture_output=True, text=True, check=False, env={**os.environ, "HALMARK_SPECIMEN": folder})
+                                   "--", program or specimen], capture_output=True, text=True, check=False, env={**os.environ, "HALMARK_SPECIMEN": folder})
             file = os.path.join(folder, "specimen.xml")
             suite = xml.parse(file).getroot() if os.path.exists(file) else []
             cases = {f"{case.get('classname')}.{case.get('name')}": case for case in suite}
@@ -55,6 +55,17 @@ class Runner(unittest.TestCase):
         done, _, _ = self.run_cases("--only=Good.passes:Gone.*")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no case is called Gone.*", done.stdout)
+
+    def test_a_program_that_ends_before_its_first_case_fails(self):
+        for program in ("false", "true"):
+            done, _, _ = self.run_cases(program=program)
+            self.assertEqual(done.returncode, 1, program)
+
+    def test_repeat_takes_options_of_ctest(self):
+        suite = os.path.join(os.path.dirname(runner), "suite.py")
+        done = subprocess.run([sys.executable, "-B", suite, "repeat", "--load", "1", build, "0", "--", "-L", "unit"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_nothing_but_skipped_cases_is_skipped(self):
         done, _, _ = self.run_cases("--only=Good.is_skipped")

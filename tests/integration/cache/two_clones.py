@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 tree = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(tree / "tests"))
+from suite import cache_hits
 targets = sys.argv[2:] or ["tests/test_expression"]
 if not shutil.which("ccache"):
     print("ccache is not installed")
@@ -44,9 +46,7 @@ def built(folder, cache):
     run("cmake", "--preset", "check", "-DCMAKE_CUDA_COMPILER=NOTFOUND", cwd=folder, **settings)
     log.unlink(missing_ok=True)
     run("cmake", "--build", "--preset", "check", "-j2", "--target", *targets, cwd=folder, **settings)
-    lines = log.read_text().split("\n")
-    hits = sum(line in ("direct_cache_hit", "preprocessed_cache_hit") for line in lines)
-    return hits, hits + lines.count("cache_miss")
+    return cache_hits(log)
 
 
 with tempfile.TemporaryDirectory() as scratch:

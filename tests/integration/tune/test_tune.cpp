@@ -10,12 +10,6 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::StartsWith;
 
-std::vector<std::string> keys(const Json& object) {
-  std::vector<std::string> out;
-  for (const auto& [key, value] : object.items()) out.push_back(key);
-  return out;
-}
-
 class Tune : public HalmarkTest {
  protected:
   static Arguments command(const Arguments& more) {
