@@ -202,8 +202,9 @@ struct Revealed {
   std::vector<RevealedPart> parts;
   bool inputs_intact = true, canaries_intact = true;
   std::string damage;  // which operand, when not
-  // Time on inputs that the kernel has not seen over that on the same ones again: the least of some
-  // tries, and 1 where the first did not take longer than `plain_ns`. Nothing: not asked for.
+  // Time on inputs that the kernel has not seen over that on the same ones again, each the shortest
+  // of some tries, and 1 where the first did not take longer than `plain_ns`. Nothing: not asked
+  // for.
   std::optional<double> new_inputs_cost = {};
 };
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <thread>
 
 #include "../error_of.hpp"
@@ -267,21 +268,29 @@ TEST_F(AgentLoopTest, of_a_server_that_was_never_reached_fails) {
 
 TEST_F(AgentLoopTest, keeps_its_rows_while_the_server_is_away_and_comes_back) {
   ::setenv("HALMARK_FAKE_SCRIPT", "nap=prepare;nap_ns=500000000;nap_every=1", 1);
-  const auto ids = add(3);
+  const auto ids = add(8);
   options_.idle_s = 3;
+  std::atomic<bool> is_spooled = false;
+  options_.say = [&](const std::string& line) {
+    said_.push_back(line);
+    if (line.starts_with("halmark: rows go to " + options_.spool)) is_spooled = true;
+  };
   const std::jthread refuses([&] {
-    for (int i = 0; i < 2000 && store_->run_measurements(run_).empty(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    const auto wait_for = [](const auto& is_so) {
+      for (int i = 0; i < 6000 && !is_so(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    };
+    wait_for([&] { return !store_->run_measurements(run_).empty(); });
     EXPECT_TRUE(takes(false));
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    wait_for([&] { return is_spooled.load(); });
     EXPECT_TRUE(takes(true));
   });
   const AgentEnd end = run_agent(node_, options_);
-  EXPECT_EQ(end.measured, 3);
+  EXPECT_EQ(end.measured, 8);
   EXPECT_EQ(end.lost, 0);
-  EXPECT_EQ(table_->counts(ids).done, 3);
-  EXPECT_THAT(said_, Contains(testing::StartsWith("halmark: rows go to " + options_.spool)));
+  EXPECT_EQ(table_->counts(ids).done, 8);
+  EXPECT_TRUE(is_spooled);
   EXPECT_THAT(said_, Contains(HasSubstr("the server is back: ")));
 }
 
