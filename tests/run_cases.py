@@ -15,6 +15,7 @@ import fnmatch
 import os
 import pathlib
 import re
+import resource
 import selectors
 import signal
 import subprocess
@@ -32,6 +33,7 @@ class Case:
     name: str
     outcome: str = "running"  # then passed, failed, skipped, crashed, hung
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of the program and of what it started and waited for
     output: str = ""
     tries: int = 1
 
@@ -39,12 +41,21 @@ class Case:
         return self.outcome in ("failed", "crashed", "hung")
 
 
+def cpu_of(pid):
+    """CPU seconds of a process and of the children that it waited for; 0 where it is gone."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 class Run:
     """One process of the program: reads which case runs, and ends it when one takes too long."""
 
     def __init__(self, command, limit_s):
         self.cases, self.current, self.loose, self.limit_s = [], None, [], limit_s
-        self.begin = time.monotonic()
+        self.begin, self.cpu_begin = time.monotonic(), 0.0
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                         start_new_session=True)
         try:
@@ -88,6 +99,7 @@ class Run:
         word, name = found[1], found[2]
         if word == "RUN":
             self.current, self.lines, self.begin = Case(name), [], time.monotonic()
+            self.cpu_begin = cpu_of(self.process.pid)
         elif self.current is not None and name == self.current.name:
             outcome = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}.get(word)
             if outcome:
@@ -98,6 +110,7 @@ class Run:
         case = self.current or Case("no_case.begins")
         lines = [*(self.lines if self.current else self.loose), *([reason] if reason else [])]
         case.outcome, case.seconds = outcome, time.monotonic() - self.begin
+        case.cpu_seconds = max(0.0, cpu_of(self.process.pid) - self.cpu_begin)
         case.output = "\n".join(line for line in lines if line)
         self.cases.append(case)
         self.current, self.begin = None, time.monotonic()
@@ -153,7 +166,8 @@ def run_whole(command, name, limit_s):
     if run.status is None:
         return [dataclasses.replace(run.cases[-1], name=name)]
     outcome = {0: "passed", skip_status: "skipped"}.get(run.status, "failed")
-    return [Case(name, outcome, time.monotonic() - run.begin, "\n".join(run.loose))]
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return [Case(name, outcome, time.monotonic() - run.begin, used.ru_utime + used.ru_stime, "\n".join(run.loose))]
 
 
 def tried_again(case, once, tries):
@@ -172,7 +186,8 @@ def write_junit(path, name, cases):
                         failures=str(sum(c.is_bad() for c in cases)), skipped=str(sum(c.outcome == "skipped" for c in cases)))
     for case in cases:
         of_suite, _, of_case = case.name.rpartition(".")
-        entry = xml.SubElement(suite, "testcase", classname=of_suite, name=of_case, time=f"{case.seconds:.3f}", tries=str(case.tries))
+        entry = xml.SubElement(suite, "testcase", classname=of_suite, name=of_case, time=f"{case.seconds:.3f}",
+                               cpu=f"{case.cpu_seconds:.2f}", tries=str(case.tries))
         if case.outcome == "skipped":
             xml.SubElement(entry, "skipped", message=case.output[-500:])
         elif case.is_bad():

@@ -91,11 +91,11 @@ def fault_cases(number):
 
 
 def results(build):
-    """Every case of the last run: entry, Suite.Case, seconds, outcome, tries."""
+    """Every case of the last run: entry, Suite.Case, seconds, outcome, tries, CPU seconds."""
     for file in sorted((pathlib.Path(build) / "tests/results").glob("*.xml")):
         for case in xml.parse(file).getroot():
             outcome = next((child.tag for child in case), "passed")
-            yield file.stem, f"{case.get('classname')}.{case.get('name')}", float(case.get("time")), outcome, int(case.get("tries"))
+            yield file.stem, f"{case.get('classname')}.{case.get('name')}", float(case.get("time")), outcome, int(case.get("tries")), float(case.get("cpu"))
 
 
 def seconds(number):
@@ -128,9 +128,12 @@ def summary(build, steps, log):
         labels = known[name][0]
         by_label["measuring" if "measuring" in labels else labels[0]] += took
     print("tests by label, entries one after the other: " + ", ".join(f"{label} {seconds(took)}" for label, took in by_label.most_common()))
-    print(f"the {min(most_shown, len(times))} longest of {len(times)} entries")
+    cpu = collections.Counter()
+    for entry, _, _, _, _, used in cases:
+        cpu[entry] += used
+    print(f"the {min(most_shown, len(times))} longest of {len(times)} entries, with the CPU time of their {seconds(cpu.total())}")
     for name, took in sorted(times.items(), key=lambda item: -item[1])[:most_shown]:
-        print(f"  {took:7.1f} s  {name}")
+        print(f"  {took:7.1f} s  {cpu[name]:7.1f} s  {name}")
     measuring = [case for case in cases if "measuring" in known[case[0]][0]]
     retried = [case for case in cases if case[4] > 1]
     print(f"{len(measuring)} measuring cases, {len(retried)} needed a second try" + ("".join(f"\n  {c[0]} {c[1]}: {c[4]} tries" for c in retried)))
@@ -158,8 +161,8 @@ def repeat(build, runs, load, options):
             subprocess.run(["ctest", "--test-dir", build, "-j", str(os.cpu_count() + 2), "-LE", "nightly", *options],
                            stdout=subprocess.DEVNULL, check=False)
             cases = list(results(build))
-            bad = [f"{entry} {name}" for entry, name, _, outcome, _ in cases if outcome == "failure"]
-            again = [f"{entry} {name} ({tries})" for entry, name, _, _, tries in cases if tries > 1]
+            bad = [f"{entry} {name}" for entry, name, _, outcome, *_ in cases if outcome == "failure"]
+            again = [f"{entry} {name} ({tries})" for entry, name, _, _, tries, _ in cases if tries > 1]
             failed_units += len(bad)
             line = (f"{key} run {number} of {runs}: {len(cases)} cases in {seconds(time.monotonic() - begin)}; failed: "
                     f"{', '.join(bad) or 'none'}; tried again: {', '.join(again) or 'none'}")

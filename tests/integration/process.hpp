@@ -19,7 +19,7 @@ struct Launch {
   int stdout_columns = 0;                          // > 0: so is stdout, beside it
   bool closes_stdout = false;                      // the reader of stdout leaves before it writes
   int input = -1;                                  // stdin, kept by the caller; -1 = /dev/null
-  double limit_s = 60;
+  double limit_s = 180;
 };
 
 struct Outcome {

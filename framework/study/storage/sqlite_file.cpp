@@ -31,6 +31,7 @@ bool has_content(const std::string& path) {
 // From its first bytes, before the library touches the file.
 void judge_header(const std::string& path) {
   const auto header = read_sqlite_header(path);
+  if (!header && has_content(path + "-journal")) return;  // its first page may be taken back
   if (!header) {
     throw refused("this is no SQLite database", path, "name another file");
   }
@@ -80,11 +81,15 @@ void configure(SQLite::Database& db, StudyTurn& turn) {
   }
 }
 
-// Of many creators one makes the tables; killed in the middle it leaves an empty file, which is
-// nobody's.
+bool has_no_table(SQLite::Database& db) {
+  return db.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+}
+
+// Of many creators one makes the tables. Killed in the middle it leaves a file that is empty, or
+// becomes so when it is opened and its journal is rolled back: the next one makes them.
 void make_tables(SQLite::Database& db) {
   db.exec("BEGIN IMMEDIATE");
-  if (db.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0) {
+  if (has_no_table(db)) {
     db.exec(std::string(sqlite_study_tables));
     std::string version = "INSERT INTO version_info VALUES (1, ";
     version += std::to_string(study_schema_version);
@@ -174,15 +179,19 @@ SQLite::Database open_study_file(const std::string& path, StudyAccess access, St
     const bool is_new = !has_content(path);
     const bool is_kept = path != ":memory:";
     if (!is_new) judge_header(path);
-    if (is_new && access == StudyAccess::existing) {
-      throw refused("there are no studies", path, "name another place with --study");
-    }
+    const auto no_studies = [&] {
+      return refused("there are no studies", path, "name another place with --study");
+    };
+    if (is_new && access == StudyAccess::existing) throw no_studies();
     const fs::path folder = fs::absolute(path).parent_path();
     if (is_new && is_kept) fs::create_directories(folder);
     SQLite::Database db(
         path, is_new ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READWRITE);
     configure(db, turn);
-    if (is_new) make_tables(db);
+    if (has_no_table(db)) {
+      if (access == StudyAccess::existing) throw no_studies();
+      make_tables(db);
+    }
     if (is_new && is_kept) sync_folder(folder);
     judge(db, path);
     return db;

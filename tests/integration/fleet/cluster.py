@@ -57,7 +57,7 @@ class Cluster:
     def agents(self):
         return json.loads(self.run("fleet", self.url, "--json"))["data"]["agents"]
 
-    def await_agent(self, is_it, what, limit_s=60):
+    def await_agent(self, is_it, what, limit_s=180):
         end = time.monotonic() + limit_s
         while time.monotonic() < end:
             for agent in self.agents():

@@ -62,7 +62,7 @@ class Cable:
         self.holder.wait()
 
 
-def await_that(is_so, what, limit_s=60):
+def await_that(is_so, what, limit_s=180):
     end = time.monotonic() + limit_s
     while not is_so():
         if time.monotonic() > end:

@@ -20,7 +20,7 @@ class FleetTest : public HalmarkTest {
     if (server_ == nullptr) GTEST_SKIP() << "no PostgreSQL server could be started";
     url_ = server_->database();
     base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=3000000";
-    base_.limit_s = 120;
+    base_.limit_s = 200;
     know_peaks();
     tiny_sweep("fake", "shards = [1]");
     trials_ =
@@ -46,7 +46,7 @@ class FleetTest : public HalmarkTest {
     }
     return Json::object();
   }
-  bool await(const std::function<bool()>& is_so, double limit_s = 30) const {
+  bool await(const std::function<bool()>& is_so, double limit_s = 120) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
     while (std::chrono::steady_clock::now() < end) {
       if (is_so()) return true;

@@ -83,7 +83,7 @@ class Slurm:
                    str(run / "munged.pid"), "--log-file", str(run / "log"), "--seed-file",
                    str(run / "seed"))
 
-    def await_idle(self, limit_s=60):
+    def await_idle(self, limit_s=180):
         end = time.monotonic() + limit_s
         while time.monotonic() < end:
             seen = subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True)

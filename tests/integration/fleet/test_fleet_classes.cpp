@@ -202,7 +202,7 @@ TEST_F(FleetClasses, a_check_says_what_a_node_offers_and_takes_nothing) {
 
 TEST_F(FleetClasses, a_cable_that_is_cut_loses_no_row_and_doubles_none) {
   Launch cut = base_;
-  cut.limit_s = 150;
+  cut.limit_s = 280;
   cut.arguments = {"python3",
                    "-B",
                    test::in_source("/tests/integration/fleet/cut.py"),

@@ -69,6 +69,32 @@ TEST(StudySqlite, other_tables_are_no_studies) {
   EXPECT_THAT(error_of([&] { open("sqlite:" + (folder / "a")); }).line(), HasSubstr("no studies"));
 }
 
+// As a process leaves it that was killed while it made the tables: pages in the file, and beside it
+// the journal that takes them back.
+TEST(StudySqlite, tables_that_were_not_finished_are_made_by_the_next_one) {
+  const ScratchFolder folder;
+  sqlite3* unfinished = nullptr;
+  ASSERT_EQ(sqlite3_open((folder / "a").c_str(), &unfinished), SQLITE_OK);
+  const char* begin =
+      "PRAGMA cache_size = 1; BEGIN; CREATE TABLE t(x);"
+      "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+      "INSERT INTO t SELECT randomblob(1000) FROM n";
+  ASSERT_EQ(sqlite3_exec(unfinished, begin, nullptr, nullptr, nullptr), SQLITE_OK);
+  const auto leave = [&] {
+    for (const std::string end : {"", "-journal"}) {
+      write_file((folder / "b") + end, file_bytes((folder / "a") + end));
+    }
+  };
+  leave();
+  ASSERT_FALSE(file_bytes(folder / "b").empty());
+  const std::string location = "sqlite:" + (folder / "b");
+  EXPECT_THAT(error_of([&] { open_study_store(location, StudyAccess::existing); }).line(),
+              HasSubstr("there are no studies"));
+  leave();
+  EXPECT_NO_THROW(make_study(*open(location)));
+  sqlite3_close(unfinished);
+}
+
 // Further tables are others' business; code that runs within our transactions is not.
 TEST(StudySqlite, triggers_and_views_are_refused_and_further_tables_are_not) {
   const ScratchFolder folder;

@@ -42,10 +42,14 @@ std::vector<pid_t> marked(const std::string& mark) {
   return out;
 }
 
-// Nothing is left soon; what is, is ended here, so that a failure leaves nothing either.
+// Nothing is left soon; what is, is ended here, so that a failure leaves nothing either. One look
+// misses what is about to become another program, as long as the guard is still at it.
 int survivors(const std::string& mark) {
+  constexpr int looks = 5;
   const auto give_up = Clock::now() + std::chrono::seconds(10);
-  while (!marked(mark).empty() && Clock::now() < give_up) ::usleep(2000);
+  for (int empty = 0; empty < looks && Clock::now() < give_up; ::usleep(2000)) {
+    empty = marked(mark).empty() ? empty + 1 : 0;
+  }
   const std::vector<pid_t> left = marked(mark);
   for (const pid_t pid : left) ::kill(pid, SIGKILL);
   return static_cast<int>(left.size());
