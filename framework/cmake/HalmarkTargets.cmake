@@ -163,17 +163,19 @@ endfunction()
 
 # halmark_add_part(<program> <part> [MEASURING] [COST <number>] [LABELS ...] CASES patterns...): some cases of a program, as an
 # entry <program>.<part> of their own: what takes long, so that the rest runs beside it, or what measures. A case of a
-# measuring part is of no other.
+# part that measures or runs at night is of no other.
 function(halmark_add_part program part)
   cmake_parse_arguments(PARSE_ARGV 2 arg "MEASURING" "COST" "LABELS;CASES")
   set_property(TARGET test_${program} APPEND PROPERTY HALMARK_CASES_OF_PARTS ${arg_CASES})
   get_target_property(limit test_${program} HALMARK_LIMIT)
-  set(measured $<TARGET_PROPERTY:test_${program},HALMARK_MEASURING_CASES>)
+  set(of_others $<TARGET_PROPERTY:test_${program},HALMARK_CASES_OF_NO_OTHER>)
+  set(leave "$<$<BOOL:${of_others}>:--leave=$<JOIN:${of_others},:>>")
   set(kind "")
-  set(leave "$<$<BOOL:${measured}>:--leave=$<JOIN:${measured},:>>")
   if(arg_MEASURING)
-    set_property(TARGET test_${program} APPEND PROPERTY HALMARK_MEASURING_CASES ${arg_CASES})
     set(kind MEASURING)
+  endif()
+  if(arg_MEASURING OR "nightly" IN_LIST arg_LABELS)
+    set_property(TARGET test_${program} APPEND PROPERTY HALMARK_CASES_OF_NO_OTHER ${arg_CASES})
     set(leave "")
   endif()
   if(NOT arg_LABELS)
