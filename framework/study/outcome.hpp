@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/study/constraint_form.hpp"
 #include "search/sampler.hpp"
 #include "study/values.hpp"
 
@@ -20,6 +21,7 @@ struct StudyVerdict {
 
 // Complete, pruned (infeasible without values) or failed, with reason and constraints as Optuna's
 // samplers read them.
-TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id);
+TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id,
+                           const ConstraintForm& constraints);
 
 }  // namespace halmark

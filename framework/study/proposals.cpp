@@ -79,8 +79,8 @@ StudyVerdict refusal_of(int trial, TrialOutcome outcome, std::string reason) {
 }  // namespace
 
 Proposals::Proposals(StudyStore& store, const StudyInfo& wanted,
-                     const SpaceDescription& description, const Space& space)
-    : store_(store), space_(space), worker_(this_worker()) {
+                     const SpaceDescription& description, const Space& space, bool is_constrained)
+    : store_(store), space_(space), worker_(this_worker()), constraints_(is_constrained) {
   for (const SearchDomain& domain : space_.domains()) {
     if (is_constant(domain)) constants_.emplace(domain.name, domain.value(0));
     distributions_.emplace(domain.name,
@@ -114,8 +114,11 @@ bool Proposals::is_over() {
 // The TPE of Optuna (4.9) reads the values of pruned trials where there are several objectives, and
 // ends with an exception on one without; failed trials it leaves out.
 TrialChange Proposals::change_of(const StudyVerdict& verdict, std::int64_t id) const {
-  TrialChange out = outcome_change(verdict, id);
-  if (out.state == TrialState::pruned && info_.directions.size() > 1) out.state = TrialState::fail;
+  TrialChange out = outcome_change(verdict, id, constraints_);
+  if (out.state == TrialState::pruned && info_.directions.size() > 1) {
+    out.state = TrialState::fail;
+    out.values.clear();  // a failed trial has none
+  }
   return out;
 }
 
@@ -127,6 +130,7 @@ void Proposals::learn(const TrialRow& row) {
     distributions_[param.name] = param.distribution;
   }
   if (is_finished(row.state)) {
+    constraints_.learn(row.state, row.system);
     mine_.erase(row.number);
     return;
   }
@@ -275,6 +279,7 @@ void Proposals::tell(std::span<const ProposalOutcome> outcomes) {
         continue;
       }
       TrialChange change = change_of(outcome.verdict, own->second);
+      constraints_.learn(*change.state, change.system);
       change.user.insert(change.user.end(), outcome.user.begin(), outcome.user.end());
       transaction.change({&change, 1});
     }

@@ -39,9 +39,10 @@ struct ProposalOutcome {
 class Proposals {
  public:
   // Opens the study of `wanted.name`, or makes it with these directions; writes space_attribute.
-  // Throws Error (exit 2) where the study has other directions. Store and space must outlive it.
+  // `is_constrained`: outcomes may have values and break a constraint, see ConstraintForm. Throws
+  // Error (exit 2) where the study has other directions. Store and space must outlive it.
   Proposals(StudyStore& store, const StudyInfo& wanted, const SpaceDescription& description,
-            const Space& space);
+            const Space& space, bool is_constrained = false);
 
   // At most `count` trials, in the order of their numbers, from now on running here; other
   // processes, Optuna's included, get none of them. A parameter that has one value alone need not
@@ -87,6 +88,7 @@ class Proposals {
   StudyInfo info_;
   std::string worker_;
   TrialCursor cursor_;
+  ConstraintForm constraints_;
   std::map<std::string, ParamValue> constants_;
   // As the study's rows have them, else as the space has them: one study may not hold both.
   std::map<std::string, std::shared_ptr<const ParamDistribution>> distributions_;

@@ -189,6 +189,7 @@ void Study::absorb(const TrialRow& row, News& news) {
   Known& known = trials_[number];
   known.id = row.id;
   if (known.is_done) return;
+  constraints_.learn(row.state, row.system);
   check_compatible(row);
   const std::optional<Point> point = point_of(row);
   known.is_done = is_finished(row.state);

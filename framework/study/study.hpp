@@ -119,6 +119,7 @@ class Study {
   std::unique_ptr<Sampler> sampler_;
   StudyInfo info_;
   TrialCursor cursor_;
+  ConstraintForm constraints_;
   StudyTransaction* open_ = nullptr;  // inside of together()
   std::string worker_;                // JSON text that names this process
   std::vector<Known> trials_;         // by number

@@ -42,17 +42,8 @@ void Study::check(const StudyVerdict& verdict, const std::set<int>& earlier) con
   }
 }
 
-namespace {
-
-// Optuna takes a trial without constraints for infeasible as soon as another has some, and wants
-// equally many of each: so every trial has one, the total amount of violation.
-Attributes::value_type constraint_of(double total) {
-  return {std::string(constraints_attribute), dump_json(Json::array({total}))};
-}
-
-}  // namespace
-
-TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id) {
+TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id,
+                           const ConstraintForm& constraints) {
   TrialChange out{.id = id};
   const std::string reason = dump_json(Json(verdict.reason));
   switch (verdict.outcome) {
@@ -64,17 +55,18 @@ TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id) {
     case TrialOutcome::complete:
       out.state = TrialState::complete;
       out.values = verdict.values;
-      out.system = {constraint_of(0)};
+      out.system = constraints.stated(TrialState::complete, 0);
       break;
     case TrialOutcome::infeasible:
-      // Without values it cannot be complete; Optuna's samplers learn of a broken constraint from a
-      // pruned trial too.
-      out.state = verdict.values.empty() ? TrialState::pruned : TrialState::complete;
+      // Without values it cannot be complete, and without constraints Optuna would take it for
+      // feasible then; its samplers learn of a broken constraint from a pruned trial too.
+      out.state = verdict.values.empty() || !constraints.is_stated() ? TrialState::pruned
+                                                                     : TrialState::complete;
       out.values = verdict.values;
       out.user = {{"halmark:infeasible", reason},
                   {std::string(violations_attribute), dump_json(Json(verdict.violations))}};
-      out.system = {constraint_of(
-          std::accumulate(verdict.violations.begin(), verdict.violations.end(), 0.0))};
+      out.system = constraints.stated(
+          *out.state, std::accumulate(verdict.violations.begin(), verdict.violations.end(), 0.0));
       break;
   }
   return out;
@@ -107,7 +99,8 @@ void Study::tell(std::span<const StudyVerdict> given) {
                                                std::to_string(std::lround(settings_.lease_s)) +
                                                " s without a sign of life");
       }
-      changes.push_back(outcome_change(verdict, id));
+      changes.push_back(outcome_change(verdict, id, constraints_));
+      constraints_.learn(*changes.back().state, changes.back().system);
     }
     transaction.change(changes);
     std::vector<Told> news;

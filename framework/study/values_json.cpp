@@ -153,7 +153,7 @@ std::vector<double> constraint_values(const TrialRow& row) {
     if (value.is_number()) out.push_back(value.get<double>());
   };
   for (const auto& [key, text] : row.system) {
-    if (key != constraints_attribute && !key.starts_with("constraints:")) continue;
+    if (key != constraints_attribute && !key.starts_with(named_constraint_prefix)) continue;
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_array()) {
       for (const Json& value : json) add(value);

@@ -22,6 +22,8 @@ ParamDistribution parse_distribution(std::string_view text, std::string_view whe
 inline constexpr std::string_view metric_names_attribute = "study:metric_names";
 // The trial attribute of constraints: a JSON list of numbers, feasible when all are <= 0.
 inline constexpr std::string_view constraints_attribute = "constraints";
+// Optuna 5 has a key for each constraint: this and its name, a number.
+inline constexpr std::string_view named_constraint_prefix = "constraints:";
 // The trial attribute of our own with the amount of each violation.
 inline constexpr std::string_view violations_attribute = "halmark:violations";
 // The trial attribute of an enqueued trial: names and values that are given.
@@ -29,7 +31,7 @@ inline constexpr std::string_view fixed_params_attribute = "fixed_params";
 
 // As many as the study has objectives; "value 0", "value 1" where they have no names.
 std::vector<std::string> metric_names(const StudyInfo& study);
-// The values of `constraints`; a trial of Optuna 5 has a key for each. Empty without any.
+// The values of both. Empty without any.
 std::vector<double> constraint_values(const TrialRow& row);
 
 // {"trial", "state", "params", "values", "constraints"}; infinite values are "inf" and "-inf", what

@@ -65,7 +65,7 @@ StudySteering::StudySteering(const ProposalChoice& choice, const TunePlan& plan)
   store_ = open_study_store(choice.location, StudyAccess::or_create);
   const std::string name = study_name(*store_, choice, plan.sweep());
   proposals_.emplace(*store_, study_of(name, problem_.objectives()), problem_.description(),
-                     problem_.space());
+                     problem_.space(), !problem_.levels().empty());
 }
 
 // Until there may be something to claim; false when there will not be.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "framework/study/constraint_form.hpp"
 #include "search/space/space.hpp"
 #include "study/values_json.hpp"
 
@@ -156,27 +157,30 @@ Attributes trial_attributes(const Evaluation& e) {
 namespace {
 
 TrialRow trial_of(const Evaluation& e, const Chosen& chosen, std::span<const Objective> objectives,
-                  std::span<const ServiceLevel> levels) {
+                  std::span<const ServiceLevel> levels, ConstraintForm& constraints) {
   TrialRow row{.params = params_of(e.configuration, chosen), .user = chosen.constants};
   std::ranges::move(trial_attributes(e), std::back_inserter(row.user));
   const bool has_figures = e.estimate || e.served;
   const bool does_not_fit = !has_figures && e.status == Status::refused;
   const bool misses = has_figures && !violations(e, levels).empty();
-  // Optuna wants a constraint of every trial as soon as one has some.
-  row.system = {{std::string(constraints_attribute), does_not_fit || misses ? "[1.0]" : "[0.0]"}};
-  if (!has_figures) {
+  if (has_figures) {
+    row.values = study_values(e, objectives);
+    row.state = misses && !constraints.is_stated() ? TrialState::pruned : TrialState::complete;
+  } else {
     row.state = does_not_fit ? TrialState::pruned : TrialState::fail;
-    return row;
   }
-  row.state = TrialState::complete;
-  row.values = study_values(e, objectives);
+  if (row.state == TrialState::fail) return row;
+  row.system = constraints.stated(row.state, does_not_fit || misses ? 1 : 0);
+  constraints.learn(row.state, row.system);
   return row;
 }
 
-std::set<std::string> stored_deployments(StudyTransaction& transaction, std::int64_t study) {
+std::set<std::string> stored_deployments(StudyTransaction& transaction, std::int64_t study,
+                                         ConstraintForm& constraints) {
   TrialCursor cursor;
   std::set<std::string> out;
   for (const TrialRow& row : transaction.trials(study, cursor)) {
+    constraints.learn(row.state, row.system);
     if (const std::string* text = find_attribute(row.user, deployment_attribute)) {
       out.insert(*text);
     }
@@ -207,14 +211,15 @@ std::size_t store_trials(StudyStore& store, const StudyInfo& info,
   store.transact([&](StudyTransaction& transaction) {
     std::optional<StudyInfo> study = transaction.find(info.name);
     std::set<std::string> known;
-    if (study) known = stored_deployments(transaction, study->id);
+    ConstraintForm constraints(!levels.empty());
+    if (study) known = stored_deployments(transaction, study->id, constraints);
     if (study) transaction.set_attributes(study->id, info.user, {});
     if (!study) study = transaction.create_study(info);
     std::vector<TrialRow> rows;
     for (const Evaluation* e : members) {
       const std::string key = e->configuration.key();
       if (known.contains(dump_json(Json(key)))) continue;
-      rows.push_back(trial_of(*e, chosen, objectives, levels));
+      rows.push_back(trial_of(*e, chosen, objectives, levels, constraints));
       if (const auto at = times.find(key); at != times.end()) {
         rows.back().started_utc = utc_microseconds(at->second.began);
         rows.back().completed_utc = utc_microseconds(at->second.ended);

@@ -283,7 +283,7 @@ TEST(StudyAnswers, list_trials_the_front_and_the_objectives) {
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0].at("values"), Json::parse(R"([1.0,"inf"])"));
   EXPECT_EQ(all[0].at("state"), "COMPLETE");
-  EXPECT_EQ(all[0].at("constraints"), Json::array({0.0}));
+  EXPECT_FALSE(all[0].contains("constraints")) << "no trial of the study has any";
   EXPECT_EQ(all[3].at("state"), "RUNNING");
   EXPECT_TRUE(all[3].at("params").contains("a"));
   EXPECT_FALSE(all[3].contains("constraints"));
