@@ -8,9 +8,12 @@ namespace halmark {
 namespace {
 
 constexpr std::size_t places_max = 128;
-// Of what uniform draws would lose. The estimate of their share errs, and uniform draws themselves
-// vary.
+// Of what uniform draws would lose, wherever they are lost.
 constexpr double part_of_uniform = 0.4;
+// Of all trials at the border: at most, and of the square of the chance that one of them is worth
+// it, so that a few in a row that are not end it.
+constexpr double border_share_max = 0.15, border_share_earned = 2;
+constexpr double best_share = 0.05;  // of the complete trials, which beat one among the best
 // Of the share that fails: what a proposal may risk at most when there is no failure to spend, and
 // by what a failure or a success then changes it.
 constexpr double caution_max = 0.05, caution_min = 1e-9;
@@ -47,6 +50,11 @@ void FailureGuard::add_places() {
 
 void FailureGuard::learn(const Trial& finished) {
   const bool is_failed = finished.outcome != TrialOutcome::complete;
+  if (is_awake() && risk(finished.point) > caution_max) {
+    ++border_trials_;
+    border_gains_ += !is_failed && is_among_the_best(finished) ? 1 : 0;
+  }
+  if (!is_failed) complete_.push_back(finished.objectives);
   if (is_awake() && is_spent()) {
     caution_ = std::clamp(caution_ * (is_failed ? after_failure : after_success), caution_min,
                           caution_max);
@@ -84,9 +92,23 @@ double FailureGuard::share() const {
   return sum / static_cast<double>(places_.size());
 }
 
+bool FailureGuard::is_among_the_best(const Trial& complete) const {
+  const auto better = std::ranges::count_if(
+      complete_, [&](const Objectives& y) { return dominates(y, complete.objectives); });
+  return static_cast<double>(better) <= best_share * static_cast<double>(complete_.size());
+}
+
+// The mean of a Beta distribution over whether a trial at the border is worth it, uniform at first.
+double FailureGuard::border_share() const {
+  const double worth =
+      (1 + static_cast<double>(border_gains_)) / (2 + static_cast<double>(border_trials_));
+  return std::min(border_share_max, border_share_earned * worth * worth);
+}
+
 bool FailureGuard::is_spent() const {
-  const double allowed = part_of_uniform * share() * static_cast<double>(finished_ + 1);
-  return static_cast<double>(failures_ + 1) > allowed;
+  const auto trials = static_cast<double>(finished_ + 1);
+  return static_cast<double>(failures_ + 1) > part_of_uniform * share() * trials &&
+         static_cast<double>(border_trials_ + 1) > border_share() * trials;
 }
 
 double FailureGuard::risk_max() const { return is_spent() ? caution_ * share() : 1; }

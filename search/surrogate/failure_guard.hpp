@@ -3,12 +3,15 @@
 // once a search has lost more than its part of that, it proposes only what lies clearly nearer to
 // successes than to failures. A search climbs to the very edge of what it may risk, where an
 // estimate from distances is too low: how clearly is learned from what fails nevertheless.
+// Optima may lie beside failures. So a bounded share of all trials may go where caution would not,
+// as large as such trials have earned: by how many of them were among the best of their time.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "search/history.hpp"
+#include "search/pareto/pareto.hpp"
 #include "search/surrogate/gaussian_process.hpp"
 
 namespace halmark {
@@ -39,8 +42,11 @@ class FailureGuard {
  private:
   static constexpr std::size_t finished_min = 6;
   double weight(const double* a, const double* b) const;
-  // No failure is left to spend.
+  // Neither a failure nor a trial at the border is left to spend.
   bool is_spent() const;
+  // Of all trials: what may be at the border.
+  double border_share() const;
+  bool is_among_the_best(const Trial& complete) const;
   void add_places();
 
   const Space& space_;
@@ -51,6 +57,9 @@ class FailureGuard {
   std::vector<double> rows_;
   std::vector<bool> is_failed_;
   std::size_t finished_ = 0, failures_ = 0;
+  std::vector<Objectives> complete_;
+  // Where caution would not have gone; of these, that were complete and among the best.
+  std::size_t border_trials_ = 0, border_gains_ = 0;
   struct Place {
     std::vector<double> row;
     Probe probe;

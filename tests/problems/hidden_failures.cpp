@@ -130,7 +130,46 @@ Problem plane() {
   return out;
 }
 
+// A corner of 7 % of the space holds the front, and two of five configurations in it fail without a
+// pattern; nothing else fails.
+Problem pocket() {
+  Problem out{.name = "failing_pocket"};
+  out.description.domains = {integers("a", 0, 9), integers("b", 0, 9), integers("c", 0, 9),
+                             words("kind", {ParamValue("x"), ParamValue("y"), ParamValue("z")}),
+                             integers("d", 0, 4)};
+  out.description.objectives = {{"time", "", false}, {"memory", "", false}};
+  out.evaluate = [](const Space&, const Point& x) -> Told {
+    const bool is_in = x[0] >= 7 && x[1] >= 6;
+    std::uint64_t cell = 0x90c;
+    for (int d = 0; d < 4; ++d) cell = hash_combine(cell, static_cast<std::uint64_t>(x[d]));
+    if (is_in && uniform_01(cell) < 0.4) return failed(x, "wrong result");
+    const double time = 30 - x[0] - x[1] - (is_in ? 6 : 0) + 0.5 * std::abs(x[2] - 5) + x[3];
+    return {.point = x, .objectives = {time, time / 2 + x[4] + 0.3 * x[2]}};
+  };
+  return out;
+}
+
+// The slow fifth fails, far from what is fast.
+Problem slow_corner() {
+  Problem out{.name = "failing_slow_corner"};
+  out.description.domains = {powers("tile_m", 16, 256), powers("tile_n", 16, 256),
+                             powers("unroll", 1, 8), integers("stages", 1, 4),
+                             powers("threads", 64, 512)};
+  out.description.objectives = {{"time", "", false}};
+  out.evaluate = [](const Space&, const Point& x) -> Told {
+    if (x[0] + x[1] + x[3] > 7.5) return failed(x, "out of shared memory");
+    return {.point = x,
+            .objectives = {10 + std::pow(x[0] - 1, 2) + std::pow(x[1] - 2, 2) + x[3] / 2 +
+                           std::abs(x[2] - 2) + std::abs(x[4] - 1)}};
+  };
+  return out;
+}
+
 }  // namespace
+
+Problem failures_at_the_front() { return pocket(); }
+
+Problem failures_far_from_the_front() { return slow_corner(); }
 
 std::vector<Problem> hidden_failures_to_tune_on() { return {ball(), tiles(), cells()}; }
 

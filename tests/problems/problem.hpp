@@ -38,6 +38,10 @@ Problem zdt3();
 std::vector<Problem> hidden_failures_to_tune_on();
 std::vector<Problem> hidden_failures_to_confirm_on();
 
+// Most of what lies next to the front fails; and nothing does that is near it.
+Problem failures_at_the_front();
+Problem failures_far_from_the_front();
+
 // Objectives of mix6 for levels-free values; minimised (throughput negated).
 Objectives mix6_objectives(int dtype, int strategy, int shards_log2, int batch, int tile,
                            int stages);
