@@ -41,6 +41,7 @@ struct Deployment {
   std::string provenance;            // of its times: "roofline", "measured"
   std::string checkpoint;            // what an engine loads: a name of a hub, or a folder
   bool is_checkpoint_named = false;  // by the user: what it stores is not known
+  std::vector<std::string> model_names = {};  // all that its configuration goes by
   bool is_moe = false;
   std::optional<Precision> stored = {};  // that the checkpoint states; nothing = 16 bits
   std::string device, device_name;

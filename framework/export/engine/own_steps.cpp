@@ -42,6 +42,11 @@ bool has_same_sizes(const EngineStep& step, const Configuration& c) {
   return step.input_tokens == c.workload.new_tokens;
 }
 
+bool is_of_model(const EngineStep& step, const Deployment& d) {
+  return step.model_id == d.configuration().model ||
+         std::ranges::find(d.model_names, step.model_id) != d.model_names.end();
+}
+
 }  // namespace
 
 std::vector<OwnStep> own_steps(const Deployment& d, const std::string& engine,
@@ -49,7 +54,7 @@ std::vector<OwnStep> own_steps(const Deployment& d, const std::string& engine,
   std::vector<OwnStep> out;
   for (const EngineImport& imported : imports) {
     for (const EngineStep& step : imported.steps) {
-      if (step.engine != engine || step.model_id != d.configuration().model) continue;
+      if (step.engine != engine || !is_of_model(step, d)) continue;
       OwnStep own{
           .imported = &imported, .step = &step, .forecast_ns = forecast_of(d.point, step.phase)};
       own.is_of_point =

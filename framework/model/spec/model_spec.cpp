@@ -1,7 +1,6 @@
 #include "model/spec/model_spec.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
@@ -11,6 +10,7 @@
 #include "model/spec/config_reader.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
+#include "model/spec/model_names.hpp"
 #include "model/spec/upstream_defaults.hpp"
 
 namespace halmark {
@@ -18,23 +18,6 @@ namespace halmark {
 namespace fs = std::filesystem;
 
 namespace {
-
-enum class Points { kept, dropped };
-
-// "Qwen/Qwen3-0.6B", "qwen3_0.6b" and "qwen3-0.6b" are one name; the organisation is dropped.
-// Points count where they tell models apart (gpt-3-1.3b, gpt-3-13b).
-std::string normalised(std::string_view name, Points points) {
-  if (const auto slash = name.rfind('/'); slash != std::string_view::npos) {
-    name.remove_prefix(slash + 1);
-  }
-  std::string out;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool counts = std::isalnum(byte) || (c == '.' && points == Points::kept);
-    if (counts) out += static_cast<char>(std::tolower(byte));
-  }
-  return out;
-}
 
 std::string remedy_for(std::string_view model_type) {
   const std::string near = nearest_model_type(model_type);
@@ -79,6 +62,8 @@ ModelSpec read_config(const Json& json, const std::string& where) {
   ConfigReader config(json, where);
   ModelSpec spec;
   spec.id = where;
+  spec.names = {where};
+  spec.checkpoint = where;
   spec.source = where;
   const Family& family = family_of(config, spec.architecture);
   spec.family = family.name;
@@ -108,10 +93,14 @@ std::string shipped_text(const Json& json, const std::string& field, const std::
   return it->get<std::string>();
 }
 
-ModelSpec read_document(const Json& json, const std::string& where) {
+// `asked`: the name that was typed; "" = the file's own.
+ModelSpec read_document(const Json& json, const std::string& where, std::string_view asked) {
   if (!is_shipped(json)) return read_config(json, where);
   ModelSpec spec = read_config(json.at("config"), where);
-  spec.id = shipped_text(json, "id", where);
+  shipped_text(json, "id", where);
+  spec.names = model_names(json);
+  spec.id = kept_name(spec.names, asked);
+  spec.checkpoint = checkpoint_name(json, spec.id);
   spec.source = shipped_text(json, "source", where);
   if (json.contains("note")) spec.note = shipped_text(json, "note", where);
   const auto total = json.find("published_total_params");
@@ -135,12 +124,8 @@ ModelListing read_listing(const fs::path& file) {
   out.id = shipped_text(json, "id", where);
   out.source = shipped_text(json, "source", where);
   out.file = file;
-  const auto aliases = json.find("aliases");
-  if (aliases != json.end() && aliases->is_array()) {
-    for (const auto& alias : *aliases) {
-      if (alias.is_string()) out.aliases.push_back(alias.get<std::string>());
-    }
-  }
+  const std::vector<std::string> names = model_names(json);
+  out.aliases.assign(names.begin() + 1, names.end());
   const ConfigReader config(json.at("config"), where);
   const auto types = config.model_types();
   out.architecture = types.empty() ? std::string() : types.front();
@@ -210,7 +195,7 @@ LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer) {
 }
 
 ModelSpec read_model(std::string_view json_text, const std::string& where) {
-  return read_document(parse_json(json_text, where), where);
+  return read_document(parse_json(json_text, where), where, {});
 }
 
 namespace {
@@ -259,11 +244,13 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
   const fs::path file = file_of(id_or_path, model_dirs);
   Json document = read_json_file(file.string());
   add_stated_beside(file, document);
-  return read_document(document, input_name(file.string()));
+  return read_document(document, input_name(file.string()), id_or_path);
 }
 
 std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
-  return dump_json(read_json_file(file_of(id_or_path, model_dirs).string()));
+  Json document = read_json_file(file_of(id_or_path, model_dirs).string());
+  if (is_shipped(document)) document["id"] = kept_name(model_names(document), id_or_path);
+  return dump_json(document);
 }
 
 std::vector<ModelListing> list_models(const std::vector<fs::path>& model_dirs) {

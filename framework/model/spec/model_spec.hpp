@@ -41,8 +41,12 @@ struct ExpertSpec {
 };
 
 struct ModelSpec {
-  std::string id;      // "qwen3-0.6b" style id of a shipped file, or the path of a config.json
-  std::string family;  // key of the family table: "llama", "qwen2", "qwen3"
+  // The name that was asked for, as a shipped file spells it: its id, "qwen3-0.6b", or an alias,
+  // which may be another checkpoint; or the path of a config.json.
+  std::string id;
+  std::vector<std::string> names;  // that the same configuration has
+  std::string checkpoint;          // what an engine loads: a name of a hub, else as the id
+  std::string family;              // key of the family table: "llama", "qwen2", "qwen3"
   std::string architecture;  // model_type of the configuration
   std::string source;        // where the configuration is from
 

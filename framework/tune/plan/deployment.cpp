@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
-#include "model/spec/model_document.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
@@ -14,18 +12,10 @@
 namespace halmark::tune {
 namespace {
 
-// The name on a hub that a shipped model states; the folder of a configuration that was named.
-std::string checkpoint_of(const std::string& model,
-                          const std::vector<std::filesystem::path>& models) {
-  const Json document = parse_json(model_document(model, models), model);
-  if (document.contains("aliases")) {
-    for (const Json& alias : document.at("aliases")) {
-      const auto name = alias.get<std::string>();
-      if (name.find('/') != std::string::npos) return name;
-    }
-  }
-  const std::filesystem::path path(model);
-  return path.extension() == ".json" ? path.parent_path().string() : model;
+// The folder of a configuration that was named by its path.
+std::string checkpoint_of(const ModelSpec& spec) {
+  const std::filesystem::path path(spec.checkpoint);
+  return path.extension() == ".json" ? path.parent_path().string() : spec.checkpoint;
 }
 
 // The decode step of all sequences at their end: weights and cache of the fullest rank.
@@ -78,8 +68,9 @@ Deployment deployment_of(const SearchedFront& front, std::size_t number,
                                std::to_string(front.points.size()) + " of " + front.origin,
                  .command = front.command,
                  .provenance = provenance_of(front, front.points[number - 1]),
-                 .checkpoint = checkpoint.empty() ? checkpoint_of(front.model, models) : checkpoint,
+                 .checkpoint = checkpoint.empty() ? checkpoint_of(spec) : checkpoint,
                  .is_checkpoint_named = !checkpoint.empty(),
+                 .model_names = spec.names,
                  .is_moe = spec.moe.has_value(),
                  .memory_fraction = front.memory_fraction};
   const PrecisionFacts facts = precision_facts(spec, true);

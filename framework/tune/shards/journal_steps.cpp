@@ -18,17 +18,21 @@ std::set<std::string> exchanges_of(const OperatorGraph& graph) {
 }  // namespace
 
 std::vector<MeasuredStep> measured_steps(const Store& store, const std::string& fingerprint,
-                                         const std::string& model) {
+                                         const ModelSpec& spec) {
+  const std::set<std::string> names(spec.names.begin(), spec.names.end());
   std::map<std::string, MeasuredStep> latest;
   for (const std::int64_t run : store.latest_runs(runs_max, fingerprint)) {
     std::map<std::string, Configuration> configurations;
     for (const Evaluation& e : store.evaluations(run)) {
-      if (e.configuration.model == model) configurations[e.configuration.key()] = e.configuration;
+      if (e.configuration.model != spec.id && !names.contains(e.configuration.model)) continue;
+      Configuration& own = configurations[e.configuration.key()];
+      own = e.configuration;
+      own.model = spec.id;
     }
     for (const Validation& v : store.validations(run)) {
       const auto it = configurations.find(v.deployment_key);
       if (it == configurations.end() || !v.has_time()) continue;
-      latest[v.deployment_key] = {it->second, v};
+      latest[it->second.key()] = {it->second, v};
     }
   }
   std::vector<MeasuredStep> out;

@@ -19,9 +19,10 @@ struct MeasuredStep {
   Validation validation;
 };
 
-// Of the model, over the latest runs of the machine ("" = any): the latest of each configuration.
+// Of the model by any of its names, over the latest runs of the machine ("" = any): the latest of
+// each configuration.
 std::vector<MeasuredStep> measured_steps(const Store& store, const std::string& fingerprint,
-                                         const std::string& model);
+                                         const ModelSpec& spec);
 
 // By key, the whole step as it was measured.
 std::map<std::string, double> step_times(const std::vector<MeasuredStep>& steps);

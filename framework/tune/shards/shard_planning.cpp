@@ -125,7 +125,7 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
   if (devices.size() > 1) add_stages(devices, asked, shards, joined, question);
   std::optional<simulate::MeasuredPairs> pairs;
   if (asked.journal != nullptr) {
-    const auto steps = measured_steps(*asked.journal, asked.fingerprint, spec.id);
+    const auto steps = measured_steps(*asked.journal, asked.fingerprint, spec);
     question.measured_ns = step_times(steps);
     for (const MeasuredStep& step : steps) {
       const Parallel& parallel = step.configuration.parallel;

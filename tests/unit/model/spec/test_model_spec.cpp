@@ -60,10 +60,12 @@ TEST(ModelSpec, reads_the_fields_of_a_shipped_model) {
 }
 
 TEST(ModelSpec, a_name_is_found_whatever_its_case_and_separators) {
-  for (const char* name : {"qwen3-0.6b", "Qwen/Qwen3-0.6B", "QWEN3_0.6B", "qwen3 0 6b"}) {
+  for (const char* name : {"qwen3-0.6b", "QWEN3_0.6B", "qwen3 0 6b", "a b/qwen3-0.6b"}) {
     EXPECT_EQ(shipped(name).id, "qwen3-0.6b") << name;
   }
-  EXPECT_EQ(shipped("Meta-Llama-3-8B").id, "llama-3.1-8b");  // an alias
+  EXPECT_EQ(shipped("qwen/qwen3-0.6b").id, "Qwen/Qwen3-0.6B") << "a hub's name, as it is listed";
+  EXPECT_EQ(shipped("other/Qwen3-0.6B").id, "other/Qwen3-0.6B") << "whoever's it is";
+  EXPECT_EQ(shipped("Meta-Llama-3-8B").id, "meta-llama-3-8b") << "an alias";
 }
 
 TEST(ModelSpec, an_unknown_name_is_refused_with_the_nearest_ones) {

@@ -32,9 +32,31 @@ TEST(ShippedModels, each_states_its_source_and_is_found_by_every_name) {
     EXPECT_TRUE(names.insert(listing.id).second) << listing.id;
     for (const std::string& alias : listing.aliases) {
       EXPECT_TRUE(names.insert(alias).second) << alias;
-      EXPECT_EQ(shipped(alias).id, listing.id) << alias;
+      EXPECT_EQ(shipped(alias).id, alias) << "what was asked for is what is priced";
     }
   }
+}
+
+// A name that is not the file's own is never loaded as the file's own checkpoint unless the file
+// says so; a name of a hub is that checkpoint.
+TEST(ShippedModels, what_an_engine_loads_is_what_was_asked_for) {
+  for (const ModelListing& listing : list_models({model_dir()})) {
+    const Json document = Json::parse(test::file_bytes(listing.file.string()));
+    const Json stated = document.value("checkpoints", Json::object());
+    const std::string own = shipped(listing.id).checkpoint;
+    for (const auto& [name, checkpoint] : stated.items()) {
+      EXPECT_THAT(listing.aliases, testing::Contains(name)) << listing.id;
+    }
+    for (const std::string& alias : listing.aliases) {
+      const ModelSpec spec = shipped(alias);
+      EXPECT_EQ(spec.checkpoint, stated.value(alias, alias));
+      EXPECT_THAT(spec.names, testing::IsSupersetOf({alias, listing.id}));
+      if (own == listing.id) EXPECT_EQ(alias.find('/'), std::string::npos) << alias;
+    }
+  }
+  EXPECT_EQ(shipped("llama-3.1-70b").checkpoint, "meta-llama/Llama-3.1-70B");
+  EXPECT_EQ(shipped("Llama 3.3 70B").checkpoint, "meta-llama/Llama-3.3-70B-Instruct");
+  EXPECT_EQ(shipped("unsloth/Llama-3.3-70B").checkpoint, "unsloth/Llama-3.3-70B");
 }
 
 // Tables of kernels and --explain name an operator by its layer type and its own name.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "export/engine/launch_text.hpp"
+#include "model/spec/model_spec.hpp"
 #include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -84,6 +86,44 @@ TEST(Deployment, has_the_device_that_was_searched_for) {
   here.device.clear();
   EXPECT_EQ(deployment_of(here, 1, "", models, devices).device, "");
   EXPECT_FALSE(deployment_of(here, 1, "", models, devices).domain_devices);
+}
+
+// All names of all shipped models in the files of all engines: the heading has the name that was
+// asked for, the command its checkpoint, and neither has that of a sibling.
+TEST(Deployment, an_alias_keeps_its_name_in_every_file) {
+  const std::vector<std::pair<std::string, std::string>> engines = {
+      {"vllm", "0.24.0"}, {"sglang", "0.5.16"}, {"trtllm", "1.1.0rc5"}, {"llamacpp", "b11434"}};
+  const std::vector<std::filesystem::path> folders = {halmark::test::in_source("/configs/engines")};
+  std::size_t written = 0, names = 0;
+  for (const ModelListing& listing : list_models(models)) {
+    const std::string sibling = load_model(listing.id, models).checkpoint;
+    for (const std::string& alias : listing.aliases) {
+      const ModelSpec spec = load_model(alias, models);
+      SearchedFront like = front();
+      like.model = spec.id;
+      like.points[0].configuration.model = spec.id;
+      const Deployment d = deployment_of(like, 1, "", models, devices);
+      for (const auto& [engine, version] : engines) {
+        try {
+          const auto launch =
+              exports::launch_of(d, exports::read_engine_table(engine, version, folders));
+          for (const exports::TextFile& file : exports::launch_files(d, launch)) {
+            EXPECT_THAT(file.text, HasSubstr(alias)) << engine << file.name;
+            if (file.name.ends_with(".sh")) EXPECT_THAT(file.text, HasSubstr(spec.checkpoint));
+            if (spec.checkpoint != sibling && !spec.checkpoint.starts_with(sibling)) {
+              EXPECT_THAT(file.text, Not(HasSubstr(sibling))) << alias << ' ' << engine;
+            }
+          }
+          ++written;
+        } catch (const Error&) {
+          // An engine that cannot run bf16 of this checkpoint.
+        }
+      }
+      ++names;
+    }
+  }
+  EXPECT_GT(names, 100u);
+  EXPECT_GT(written, 2 * names);
 }
 
 // Keys and values of a token: 2 x 28 x 8 x 128 x 2 bytes = 114,688. Weights: 596 million of 2
