@@ -279,6 +279,9 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
     throw refused("a sweep states its own device", options.sweep, "--device is of a model");
   }
   options.asked.model = options.sweep;
+  if (!options.asked.device.empty()) {
+    options.asked.stated = tune::checkpoint_precision(options.sweep, config_dirs("models"));
+  }
   const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
   if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();

@@ -18,7 +18,9 @@ CommandResult printed(const RunReport& report, bool color) {
   return {.data = report_json(report), .text = report_text(report, color, stdout_columns())};
 }
 CommandResult printed(const ServedReport& report, bool color) {
-  return {.data = served_json(report), .text = served_text(report, color, stdout_columns())};
+  return {.exit_code = report.fits_nothing() ? ExitCode::gate_failed : ExitCode::ok,
+          .data = served_json(report),
+          .text = served_text(report, color, stdout_columns())};
 }
 void write_to(const RunReport& report, const std::string& path) { write_report(report, path); }
 void write_to(const ServedReport& report, const std::string& path) {
@@ -59,7 +61,7 @@ CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& pri
     like.origin = keep(global, priced, report, times, result);
     const SearchedFront front = tune::searched_front(report, std::move(like));
     // Without a point the text names the nearest misses; a file cannot be made of them.
-    const bool is_written = !output.written.as.empty();
+    const bool is_written = !output.written.as.empty() && result.exit_code == ExitCode::ok;
     if (is_written || (!output.pick.empty() && !front.points.empty())) pick(front, output, result);
   }
   for (const std::string& path : output.files) {

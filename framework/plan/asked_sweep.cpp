@@ -40,6 +40,18 @@ bool leaves_domain(const AskedSweep& asked, const Device& device) {
   });
 }
 
+std::string precisions(const AskedSweep& asked, const Device& device) {
+  std::vector<std::string> names = {"bf16"};
+  if (computes_fp8(device)) names.emplace_back("fp8");
+  if (!asked.stated.empty()) {
+    std::erase(names, asked.stated);
+    names.insert(names.begin(), asked.stated);
+  }
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + quoted(name);
+  return out;
+}
+
 std::string concurrencies() {
   std::string out;
   for (std::int64_t n = 1; n <= concurrency_max; n *= 2) {
@@ -103,8 +115,10 @@ std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
   line("device_file", quoted(asked.device));
   line("latency", "[\"roofline\"]", "the fastest possible times: what they order is worth trying");
   line("shards", "[" + std::to_string(asked.devices) + "]");
-  line("dtypes", computes_fp8(device) ? "[\"bf16\", \"fp8\"]" : "[\"bf16\"]",
-       computes_fp8(device) ? "fp8: the device has a peak for it" : "the device states no fp8");
+  line("dtypes", '[' + precisions(asked, device) + ']',
+       std::string(asked.stated.empty() ? "" : "the checkpoint's own first; ") +
+           (computes_fp8(device) ? "fp8: the device has a peak for it"
+                                 : "the device states no fp8"));
   line("strategies", "[\"data\", \"tensor\", \"pipeline\", \"expert\"]");
   line("objectives", "[\"ttft\", \"tpot\", \"tokens_per_s_per_device\"]");
   if (asked.devices > 1 && leaves_domain(asked, device)) {

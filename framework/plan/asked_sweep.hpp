@@ -13,6 +13,7 @@ namespace halmark {
 
 struct AskedSweep {
   std::string model, device;  // as they were named
+  std::string stated = {};    // precision of the checkpoint, by name; "" = it is not known
   std::int64_t devices = 1;   // of the whole deployment
   std::int64_t input_tokens = 0, output_tokens = 0;
   std::string ttft, tpot;  // "1s", "30ms"; "" = no level

@@ -122,6 +122,7 @@ Json served_json(const ServedReport& r) {
   out["missed_by"] = missed_by;
   out["front"] = front;
   out["nearest_missed"] = nearest;
+  if (!r.least.empty()) out["least_that_fits"] = r.least;
   return out;
 }
 

@@ -201,6 +201,12 @@ std::string missed_text(const MissedPoint& point) {
   return out;
 }
 
+std::string nothing_text(const ServedReport& r) {
+  if (!r.fits_nothing()) return "none: no configuration is possible that keeps every level";
+  return "none: no configuration fits" +
+         (r.least.empty() ? std::string() : "; the least that does: " + r.least);
+}
+
 std::string title_of_front(const ServedReport& r) {
   return std::to_string(r.front.size()) + " of " + std::to_string(r.configurations) +
          (r.possible > r.configurations ? " tried" : "") + " configurations on the front";
@@ -241,8 +247,8 @@ std::string probability_basis(const ServedReport& r) {
 }
 
 std::string nearest_miss(const ServedReport& r) {
-  return r.nearest.empty() ? "no configuration is possible"
-                           : "nearest: " + missed_text(r.nearest.front());
+  if (!r.nearest.empty()) return "nearest: " + missed_text(r.nearest.front());
+  return r.least.empty() ? "no configuration fits" : "the least that does: " + r.least;
 }
 
 std::string served_text(const ServedReport& r, bool color, int width) {
@@ -256,7 +262,7 @@ std::string served_text(const ServedReport& r, bool color, int width) {
   for (const std::string& basis : r.basis) out += line(basis);
   out += line(request_text(r)) + '\n' + bold(title_of_front(r)) + '\n';
   if (r.front.empty()) {
-    out += "none: no configuration is possible that keeps every level\n";
+    out += line(nothing_text(r)) + '\n';
   } else {
     const std::vector<PointGroup> groups = groups_of(r);
     Points shown;

@@ -48,10 +48,14 @@ struct ServedReport {
   std::map<Objective, std::size_t> missed_by;   // binding level
   std::vector<ServedPoint> front;               // by the first objective
   std::vector<MissedPoint> nearest;             // least missed first
-  double priced_s = 0;                          // wall time of pricing and front
+  std::string least = {};  // where nothing fits: devices and configuration that do; "" = not known
+  double priced_s = 0;     // wall time of pricing and front
   // Of all that was tried the first ones, for who stores the search; no format shows them.
   static constexpr std::size_t tried_max = 4096;
   std::vector<Evaluation> tried = {};
+
+  // Something was tried, and nothing could run.
+  bool fits_nothing() const { return configurations > 0 && front.empty() && missed == 0; }
 };
 
 // What the probability is computed from, or why there is none, in one sentence.

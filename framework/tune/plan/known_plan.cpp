@@ -55,6 +55,12 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
   return out;
 }
 
+std::string checkpoint_precision(const std::string& model, const Folders& models) {
+  const PrecisionFacts facts = precision_facts(load_model(model, models), true);
+  if (!facts.packed && !facts.kv_cache) return {};
+  return precision_of(checkpoint_recipe, facts).name;
+}
+
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
                                         const Folders& models, const Folders& fabrics) {
   if (sweep.fused_qkv) {

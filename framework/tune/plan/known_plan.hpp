@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "plan/precision.hpp"
@@ -15,6 +16,9 @@ namespace halmark::tune {
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
 
 using Folders = std::vector<std::filesystem::path>;
+
+// The name of the precision that the checkpoint of a model states; "" where it states none.
+std::string checkpoint_precision(const std::string& model, const Folders& models);
 
 // Of what is measured on `target`, whose limits hold where the sweep states none. Both throw as
 // named_fabric does.

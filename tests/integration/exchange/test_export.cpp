@@ -70,6 +70,56 @@ TEST_F(Export, a_model_with_words_about_its_load_becomes_a_sweep_a_point_and_a_c
             text);
 }
 
+// Four bits of 120 billion parameters fit on one device, 16 and 8 do not.
+TEST_F(Export, a_search_of_a_model_begins_with_the_precision_of_its_checkpoint) {
+  const Json data = data_of({"tune", "gpt-oss-120b", "--device", "h100", "--devices", "1",
+                             "--input", "1000", "--output", "100", "--db", "x.db"});
+  ASSERT_FALSE(data["front"].empty());
+  for (const Json& point : data["front"]) {
+    EXPECT_THAT(point["key"].get<std::string>(), HasSubstr(" mxfp4 "));
+  }
+  EXPECT_GT(data["refused"]["out_of_memory"], 0);
+}
+
+TEST_F(Export, where_nothing_fits_the_exit_code_is_3_and_the_least_that_does_is_named) {
+  const Arguments asked = {"tune",    "llama-3.1-405b", "--device", "h100", "--devices",        "1",
+                           "--input", "1000",           "--output", "100",  "--as",             "vllm",
+                           "--db",    "x.db",           "--server-version", "0.20.1"};
+  const Outcome o = halmark(asked);
+  EXPECT_EQ(o.exit_code, 3);
+  EXPECT_THAT(o.out, HasSubstr("none: no configuration fits; the least that does: 8 devices: x1 "));
+  EXPECT_THAT(o.out, HasSubstr(" fp8 tp8"));
+}
+
+TEST_F(Export, an_alias_keeps_its_name_wherever_a_model_is_named) {
+  const std::string alias = "llama-3.3-70b";
+  const Outcome tuned = halmark({"tune", alias, "--device", "h200", "--devices", "4", "--input",
+                                 "1000", "--output", "100", "--as", "vllm", "--server-version",
+                                 "0.20.1", "--db", "x.db"});
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("vllm serve meta-llama/Llama-3.3-70B-Instruct"));
+  std::vector<std::string> texts = {tuned.out};
+  for (const Arguments& command : std::vector<Arguments>{
+           {"model", alias, "--device", "h200", "--tp", "4"},
+           {"simulate", alias, "--device", "h200", "--tp", "4"},
+           {"simulate", "serving", alias, "--device", "h200", "--tp", "4", "--input", "100",
+            "--output", "10", "--rate", "1"},
+           {"simulate", "plan", alias, "--device", "h200", "--shards", "4"},
+           {"plan-size", alias, "--tokens", "1e12", "--device", "h200", "--days", "30"},
+           {"export", "--db", "x.db"}}) {
+    const Outcome text = halmark(command);
+    EXPECT_EQ(text.exit_code, 0) << command[0] << ' ' << command[1] << text.err;
+    texts.push_back(text.out);
+    Arguments with_json = command;
+    with_json.emplace_back("--json");
+    texts.push_back(data_of(with_json).dump());
+  }
+  for (const std::string& text : texts) {
+    EXPECT_THAT(text, HasSubstr(alias));
+    EXPECT_THAT(text, testing::Not(HasSubstr("lama-3.1-70"))) << "nor its sibling's";
+  }
+}
+
 TEST_F(Export, levels_that_nothing_keeps_name_the_nearest_miss) {
   const Arguments asked = {"tune",   "qwen3-30b-a3b", "--device", "h200",     "--devices",
                            "1",      "--input",       "2000",     "--output", "100",

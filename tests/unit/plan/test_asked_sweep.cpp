@@ -83,6 +83,18 @@ TEST(AskedSweep, says_what_was_asked_and_what_is_assumed) {
   Device fp8 = device(8);
   fp8.peaks.push_back({.path = "p", .dtype = Dtype::f8_e4m3fn, .flops_per_s = 2e12});
   EXPECT_THAT(asked_sweep_text(asked(8), fp8), HasSubstr("dtypes = [\"bf16\", \"fp8\"]"));
+  AskedSweep stated = asked(8);
+  const auto dtypes = [&](const char* precision, const Device& on) {
+    stated.stated = precision;
+    const std::string text_of = asked_sweep_text(stated, on);
+    return text_of.substr(text_of.find("dtypes"), text_of.find(']', text_of.find("dtypes")) -
+                                                      text_of.find("dtypes") + 1);
+  };
+  EXPECT_EQ(dtypes("mxfp4", fp8), R"(dtypes = ["mxfp4", "bf16", "fp8"])");
+  EXPECT_EQ(dtypes("mxfp4", device(8)), R"(dtypes = ["mxfp4", "bf16"])");
+  EXPECT_EQ(dtypes("fp8", fp8), R"(dtypes = ["fp8", "bf16"])") << "each once";
+  EXPECT_EQ(dtypes("bf16+kv_cache=f8_e4m3fn", device(8)),
+            R"(dtypes = ["bf16+kv_cache=f8_e4m3fn", "bf16"])");
 }
 
 // A domain of eight holds eight and not nine; one device needs no network.

@@ -41,8 +41,9 @@ RunReport search_steps(const TunePlan& plan, const LatencyChain& latencies,
   }
   const bool is_stopped = should_stop && should_stop();
   if (out.front.empty() && !is_stopped) {
-    throw refused("no configuration of this sweep is possible on " + plan.target().datasheet->id,
-                  plan.sweep().file, out.evaluations.empty() ? "" : out.evaluations.front().reason);
+    throw Error(ExitCode::gate_failed,
+                "no configuration of this sweep fits on " + plan.target().datasheet->id,
+                plan.sweep().file, out.evaluations.empty() ? "" : out.evaluations.front().reason);
   }
   return out;
 }
