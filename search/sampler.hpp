@@ -61,6 +61,8 @@ struct SamplerOptions {
   std::uint64_t seed = 1;
   std::size_t trials = 0;      // budget of the study
   std::size_t objectives = 0;  // found out at the first complete trial otherwise
+  // Of auto: points by what they promise, the most first, where that is known before any trial.
+  std::vector<Point> first = {};
 };
 
 // The space must outlive the sampler. Throws Error (exit 2) with the nearest name.

@@ -1,6 +1,7 @@
 // What to use when nobody chose. A space that the budget covers is a grid. Otherwise Sobol points
-// first, then a portfolio: Gaussian processes, Parzen estimators, evolution and local search take
-// turns on one history, each with the share of trials that its recent successes earn. A success is
+// first, or where points are known by what they promise, those in that order; then a portfolio:
+// Gaussian processes, Parzen estimators, evolution, local search and that order take turns on one
+// history, each with the share of trials that its recent successes earn. A success is
 // a trial that enters the front; it counts by how its gain of hypervolume ranks among recent ones,
 // because in wide spaces of several objectives nearly everything enters. What one proposes the
 // others learn from. Models of objectives cost more with every trial; from a stated number of
@@ -11,6 +12,7 @@
 #include <map>
 
 #include "search/proposer.hpp"
+#include "search/samplers/listed.hpp"
 #include "search/samplers/selection.hpp"
 #include "search/surrogate/improvement.hpp"
 
@@ -35,10 +37,16 @@ struct Source {
   double prior;       // successes that it is credited with at first, of four trials
 };
 
-constexpr std::size_t source_count = 4;
-constexpr std::size_t population = 2;  // of the sources
+constexpr std::size_t source_count = 5;
+constexpr std::size_t population = 2, listed = 4;  // of the sources
 constexpr std::array<Source, source_count> sources{Source{"gp", 0, 2}, Source{"tpe", 0, 2},
-                                                   Source{"nsga2", 50, 1}, Source{"pls", 0, 1}};
+                                                   Source{"nsga2", 50, 1}, Source{"pls", 0, 1},
+                                                   Source{"listed", 0, 2}};
+
+std::unique_ptr<Sampler> start_of(const Space& space, const SamplerOptions& options, bool is_grid) {
+  if (!options.first.empty()) return make_listed(space, options);
+  return make_sampler(is_grid ? "grid" : "sobol", space, options);
+}
 
 bool is_number(double y) { return std::isfinite(y); }
 
@@ -49,10 +57,12 @@ class Auto : public Sampler {
         history_(space),
         is_grid_(space.is_countable() && (space.size() <= start_trials ||
                                           (options.trials > 0 && space.size() <= options.trials))),
-        start_(make_sampler(is_grid_ ? "grid" : "sobol", space, options)) {
+        start_(start_of(space, options, is_grid_)) {
     for (std::size_t k = 0; k < sources.size(); ++k) {
-      if (!is_grid_) members_.push_back(make_sampler(sources[k].name, space, options));
       credits_[k].successes = sources[k].prior;
+      if (!is_grid_ && k != listed) {
+        members_.push_back(make_sampler(sources[k].name, space, options));
+      }
     }
   }
 
@@ -61,11 +71,14 @@ class Auto : public Sampler {
   std::string state() const override {
     std::string out = "auto: ";
     if (is_grid_) return out + "grid, the budget covers the space";
-    if (is_handed_over())
-      return out + std::string(sources[population].name) + ", every tenth trial sobol";
-    if (history_.size() < start_trials) return out + "sobol, to begin with";
+    const std::string start(is_listed() ? "listed" : "sobol");
+    if (is_handed_over()) {
+      return out + std::string(sources[population].name) + ", every tenth trial " + start;
+    }
+    if (history_.size() < start_trials) return out + start + ", to begin with";
     const auto shares = shares_at(history_.size());
     for (std::size_t k = 0; k < sources.size(); ++k) {
+      if (!has(k)) continue;
       out += (k == 0 ? "" : ", ") + std::string(sources[k].name) + ' ' +
              std::to_string(static_cast<int>(std::lround(100 * shares[k]))) + " %";
     }
@@ -120,6 +133,13 @@ class Auto : public Sampler {
   };
   using Shares = std::array<double, source_count>;
 
+  bool is_listed() const { return !options_.first.empty(); }
+  bool has(std::size_t source) const { return source != listed || is_listed(); }
+  // The list begins, and goes on as one of the sources.
+  Sampler& of_source(std::size_t source) const {
+    return source == listed ? *start_ : *members_[source];
+  }
+
   // By the trials with an outcome: what models cost does not depend on how many are running.
   bool is_handed_over() const { return history_.finished() >= hand_over_trials; }
 
@@ -138,13 +158,13 @@ class Auto : public Sampler {
     Shares out{};
     double sum = 0;
     for (std::size_t k = 0; k < out.size(); ++k) {
-      if (trial < sources[k].first || sources[k].prior <= 0) continue;
+      if (trial < sources[k].first || !has(k)) continue;
       out[k] = credits_[k].successes / credits_[k].trials;
       sum += out[k];
     }
     double total = 0;
     for (std::size_t k = 0; k < out.size(); ++k) {
-      if (trial < sources[k].first || sources[k].prior <= 0) continue;
+      if (trial < sources[k].first || !has(k)) continue;
       out[k] = std::max(out[k] / sum, share_min);
       total += out[k];
     }
@@ -168,7 +188,7 @@ class Auto : public Sampler {
 
   Sampler& source_of(std::size_t trial) const {
     if (is_grid_ || trial < start_trials) return *start_;
-    if (!is_handed_over()) return *members_[source_number(trial)];
+    if (!is_handed_over()) return of_source(source_number(trial));
     return trial % even_every == 0 ? *start_ : *members_[population];
   }
 

@@ -42,6 +42,40 @@ TEST(Auto, begins_with_twelve_sobol_points_and_asks_all_of_its_members_afterward
   }
 }
 
+// Where points are known by what they promise, those come first in that order, in spaces of any
+// size, and go on as one of the sources.
+TEST(Auto, begins_with_the_points_that_promise_most) {
+  const Space space = odd_space();
+  std::vector<Point> listed = ask_all(*make_sampler("grid", space, 3), 30);
+  std::ranges::reverse(listed);
+  const SamplerOptions options{.seed = 3, .trials = 20, .first = listed};
+  const auto sampler = make_sampler("auto", space, options);
+  EXPECT_EQ(sampler->state(), "auto: listed, to begin with");
+  std::vector<Point> asked;
+  std::vector<Told> told;
+  const auto ask = [&](Sampler& of, std::size_t count) {
+    std::vector<Told> now;
+    for (const Point& p : of.ask(count)) now.push_back(sum_of(p));
+    of.tell(now);
+    return now;
+  };
+  for (int i = 0; i < 3; ++i) {
+    for (Told& t : ask(*sampler, 4)) {
+      asked.push_back(t.point);
+      told.push_back(std::move(t));
+    }
+  }
+  EXPECT_EQ(asked, std::vector<Point>(listed.begin(), listed.begin() + 12));
+  EXPECT_NE(sampler->state().find("listed "), std::string::npos) << sampler->state();
+  // Told again, the study goes on as it did.
+  const auto again = make_sampler("auto", space, options);
+  again->tell(told);
+  EXPECT_EQ(again->ask(5), sampler->ask(5));
+  const Space small({levels("x", 4)}, {});
+  const SamplerOptions of_four{.seed = 3, .first = {{2}, {0}, {3}}};
+  EXPECT_EQ(make_sampler("auto", small, of_four)->ask(9), (std::vector<Point>{{2}, {0}, {3}, {1}}));
+}
+
 // A trial that is told again says who had proposed it: that member gets the credit, whoever would
 // be drawn now.
 TEST(Auto, credits_who_proposed_a_trial) {
