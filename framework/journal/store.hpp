@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
+#include "core/chosen/untried.hpp"
 #include "core/chosen/winner.hpp"
 #include "core/measured/doubt.hpp"
 #include "core/measured/duet.hpp"
@@ -90,6 +91,7 @@ class Store {
   // Of rows of this run that are stored: readers find them suspect from then on.
   virtual void append(std::int64_t run, std::span<const Doubt> doubts) = 0;
   virtual void append(std::int64_t run, const RunMachine& machine) = 0;
+  virtual void append(std::int64_t run, const Untried& untried) = 0;
   // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
   // reported through `damaged`.
   virtual std::vector<Measurement> measurements(std::string_view case_key,
@@ -103,6 +105,8 @@ class Store {
   virtual std::vector<UsedPeaks> used_peaks(std::int64_t run) const = 0;
   // The last one; none of a run of an earlier version.
   virtual std::optional<RunMachine> machine(std::int64_t run) const = 0;
+  // One of each phase that its budget did not cover; none of a run of an earlier version.
+  virtual std::vector<Untried> untried(std::int64_t run) const = 0;
   // Runs of a machine that hold winners, oldest first.
   virtual std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const = 0;
   virtual std::optional<std::int64_t> find_run(std::string_view plan_hash,

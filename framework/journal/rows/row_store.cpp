@@ -6,6 +6,7 @@
 
 #include "core/json/duet_json.hpp"
 #include "core/json/json.hpp"
+#include "core/json/untried_json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
 #include "journal/rows/row_codec.hpp"
@@ -150,6 +151,11 @@ std::optional<RunMachine> RowStore::machine(std::int64_t run) const {
                           .ends_night = body.value("ends_night", false)};
       });
   return known.empty() ? std::nullopt : std::optional(std::move(known.back()));
+}
+
+std::vector<Untried> RowStore::untried(std::int64_t run) const {
+  return of_run<Untried>(run, "untried",
+                         [](const Json& body, std::string_view) { return body.get<Untried>(); });
 }
 
 std::vector<std::int64_t> RowStore::runs_with_winners(std::string_view fingerprint) const {

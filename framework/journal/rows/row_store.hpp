@@ -25,6 +25,7 @@ class RowStore : public virtual Store {
   void append(std::int64_t run, const Duet& d) override { write(run, {entry_of(d)}); }
   void append(std::int64_t run, const UsedPeaks& p) override { write(run, {entry_of(p)}); }
   void append(std::int64_t run, const RunMachine& m) override { write(run, {entry_of(m)}); }
+  void append(std::int64_t run, const Untried& u) override { write(run, {entry_of(u)}); }
   void append(std::int64_t run, std::span<const Measurement> measurements) override;
   void append(std::int64_t run, std::span<const Doubt> doubts) override;
 
@@ -37,6 +38,7 @@ class RowStore : public virtual Store {
   std::vector<Duet> duets(std::int64_t run) const override;
   std::vector<UsedPeaks> used_peaks(std::int64_t run) const override;
   std::optional<RunMachine> machine(std::int64_t run) const override;
+  std::vector<Untried> untried(std::int64_t run) const override;
   std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const override;
   std::optional<std::int64_t> find_run(std::string_view plan_hash,
                                        std::string_view fingerprint) const override;

@@ -6,6 +6,7 @@
 
 #include "core/json/duet_json.hpp"
 #include "core/json/json.hpp"
+#include "core/json/untried_json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
 #include "journal/rows/row_codec.hpp"
@@ -57,6 +58,10 @@ Entry entry_of(const RunMachine& m) {
   if (!m.build.empty()) body["build"] = m.build;
   if (m.ends_night) body["ends_night"] = true;
   return {"machine", "", dump_json(body), {}, false};
+}
+
+Entry entry_of(const Untried& u) {
+  return {"untried", std::string(phase_name(u.phase)), dump_json(Json(u)), {}, false};
 }
 
 Entry entry_of(const Retirement& r) {

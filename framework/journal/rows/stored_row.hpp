@@ -29,6 +29,7 @@ Entry entry_of(const Duet& duet);
 Entry entry_of(const Doubt& doubt);
 Entry entry_of(const UsedPeaks& peaks);
 Entry entry_of(const RunMachine& machine);
+Entry entry_of(const Untried& untried);
 Entry entry_of(const Retirement& retirement);
 
 inline constexpr const char* entry_columns =

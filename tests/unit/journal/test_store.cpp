@@ -84,6 +84,24 @@ TEST_P(AnyStore, the_machine_of_a_run_and_the_latest_sweep_are_found) {
   EXPECT_TRUE(store->machine(sweep)->ends_night);
 }
 
+TEST_P(AnyStore, what_was_not_tried_comes_back_as_it_was) {
+  const auto store = open_store(path_);
+  const std::int64_t run = store->begin_run(run_info());
+  EXPECT_TRUE(store->untried(run).empty());
+  const Untried prefill{.phase = Phase::prefill, .count = 1u << 20, .reason = "no peaks"};
+  const Untried decode{.phase = Phase::decode,
+                       .count = 3,
+                       .could_enter = {{.configuration = {.model = "m", .parallel = {.tp = 2}},
+                                        .step_ns = 1.5,
+                                        .tokens_per_s = 2.5,
+                                        .memory_bytes_total = 3,
+                                        .probability = 0.25}}};
+  store->append(run, decode);
+  store->append(run, prefill);
+  EXPECT_EQ(store->untried(run), (std::vector<Untried>{decode, prefill}));
+  EXPECT_TRUE(store->evaluations(run).empty()) << "it is no trial";
+}
+
 TEST_P(AnyStore, duets_come_back_as_they_were) {
   const auto store = open_store(path_);
   const std::int64_t run = store->begin_run(run_info());
