@@ -60,6 +60,10 @@ bool varies(const RunReport& report, Phase phase, Field field) {
   for (const Evaluation& e : report.evaluations) {
     if (e.configuration.workload.phase == phase) values.insert(e.configuration.workload.*field);
   }
+  for (const Untried& untried : report.untried) {
+    if (untried.phase != phase) continue;
+    for (const auto& u : untried.could_enter) values.insert(u.configuration.workload.*field);
+  }
   return values.size() > 1;
 }
 

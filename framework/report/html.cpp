@@ -12,6 +12,7 @@
 #include "report/text/memory_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/tables.hpp"
+#include "report/untried_view.hpp"
 
 namespace halmark {
 namespace {
@@ -100,6 +101,19 @@ std::string points_part(const RunReport& report, const PhaseView& view) {
          report::table_html(report::points_table(report, view), "all " + phase + " configurations");
 }
 
+std::string untried_part(const RunReport& report, const PhaseView& view) {
+  const std::string text = report::untried_text(report, view);
+  if (text.empty()) return {};
+  const Untried& untried = *report::untried_of(report, view.phase);
+  const std::string phase(phase_name(view.phase));
+  std::string out = "<h3 id=\"untried-" + phase + "\">" + "What was not tried of " + phase +
+                    "</h3>\n" + element("p", text);
+  if (untried.could_enter.empty()) return out;
+  return out +
+         report::table_html(report::untried_table(report, untried, untried.could_enter.size()),
+                            phase + " configurations that were not tried");
+}
+
 std::string front_section(const RunReport& report, const std::vector<PhaseView>& views) {
   std::string out = "<section id=\"front\">\n";
   if (views.empty()) out += heading("front-none", "front") + element("p", "nothing was evaluated");
@@ -118,7 +132,7 @@ std::string front_section(const RunReport& report, const std::vector<PhaseView>&
                                 phase + " front") +
              "</div>\n";
     }
-    out += points_part(report, view);
+    out += untried_part(report, view) + points_part(report, view);
   }
   return out + "</section>\n";
 }

@@ -3,6 +3,7 @@
 
 #include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
+#include "core/json/untried_json.hpp"
 #include "report/front_view.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/report.hpp"
@@ -93,6 +94,16 @@ Json front_json(const FrontRow& row) {
                          {"probability", standing->probability}};
   }
   out["operators"] = e.operators;
+  return out;
+}
+
+Json untried_json(const Untried& untried, const RunReport& report) {
+  Json out = untried;
+  for (std::size_t i = 0; i < untried.could_enter.size(); ++i) {
+    const Configuration& c = untried.could_enter[i].configuration;
+    out["could_enter"][i]["key"] = c.key();
+    out["could_enter"][i]["label"] = report::deployment_label(c, report);
+  }
   return out;
 }
 
@@ -239,6 +250,8 @@ Json report_json(const RunReport& report) {
       out["front"].back()["times_from"] = report::times_json(times_from(*row.estimate));
     }
   }
+  out["untried"] = Json::array();
+  for (const Untried& u : report.untried) out["untried"].push_back(untried_json(u, report));
   out["status_counts"] = {{"evaluations", status_counts(report.evaluations)},
                           {"kernels", status_counts(report.kernels)},
                           {"validations", status_counts(report.validations)}};

@@ -5,6 +5,7 @@
 #include "report/text/memory_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/tables.hpp"
+#include "report/untried_view.hpp"
 
 namespace halmark {
 namespace {
@@ -16,12 +17,23 @@ std::string list_markdown(const char* title, const std::vector<std::string>& ite
   return out;
 }
 
-std::string phase_markdown(const report::PhaseView& view) {
+std::string untried_markdown(const RunReport& report, const report::PhaseView& view) {
+  const std::string text = report::untried_text(report, view);
+  if (text.empty()) return {};
+  const Untried& untried = *report::untried_of(report, view.phase);
+  std::string out = "\n" + report::markdown_text(text) + ".\n";
+  if (untried.could_enter.empty()) return out;
+  return out + "\n" +
+         report::table_markdown(report::untried_table(report, untried, untried.could_enter.size()));
+}
+
+std::string phase_markdown(const RunReport& report, const report::PhaseView& view) {
   std::string out = "\n## " + std::string(phase_name(view.phase)) + "\n\n" +
                     std::to_string(view.front.size()) + " of " + std::to_string(view.evaluations) +
                     " configurations are on the front.\n\n";
   if (view.front.empty()) return out;
-  return out + report::table_markdown(report::front_table(view, report::TableWidth::wide));
+  return out + report::table_markdown(report::front_table(view, report::TableWidth::wide)) +
+         untried_markdown(report, view);
 }
 
 }  // namespace
@@ -39,7 +51,9 @@ std::string report_markdown(const RunReport& report) {
   if (const std::string standing = report::in_stack_text(report); !standing.empty()) {
     out += report::markdown_text(standing) + ".\n";
   }
-  for (const report::PhaseView& view : report::phase_views(report)) out += phase_markdown(view);
+  for (const report::PhaseView& view : report::phase_views(report)) {
+    out += phase_markdown(report, view);
+  }
   if (!report.validations.empty()) {
     out +=
         "\n## predicted against run\n\n" + report::table_markdown(report::validation_table(report));

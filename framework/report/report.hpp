@@ -9,6 +9,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/table_use.hpp"
+#include "core/chosen/untried.hpp"
 #include "core/device.hpp"
 #include "core/json/json_type.hpp"
 #include "core/limiter.hpp"
@@ -91,6 +92,7 @@ struct RunReport {
   std::vector<std::string> objectives;  // "latency", "throughput", "memory"
   std::vector<Evaluation> evaluations;  // all configurations, refused ones included
   std::vector<FrontPoint> front;        // per phase, in order of latency
+  std::vector<Untried> untried;         // of phases that were not tried to the end
   std::vector<KernelPoint> kernels;
   std::vector<Validation> validations;
 };

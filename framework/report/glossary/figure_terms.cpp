@@ -12,6 +12,11 @@ constexpr Term figure_entries[] = {
          "on this machine.",
          "probed bytes/s around the samples / best bytes/s of the device file",
          "bench, run, tune, report"},
+    Term{"best bound", "best bound",
+         "The least time that a configuration which was not tried can take: kernels that were "
+         "measured for others at the low end of their interval, the rest at their lower bound.",
+         "the step of max(FLOPs / peak, bytes / bandwidth) of each kernel that was not measured",
+         "tune, report"},
     Term{"bottleneck", "bottleneck|bound|bound by",
          "The resource that the time waits for: compute, memory, launch or communication; with an "
          "operator's name, the one that takes most of it.",
@@ -84,8 +89,12 @@ constexpr Term figure_entries[] = {
          "model, bench, run, tune, report"},
     Term{"on the front", "on the front|probability",
          "The probability that a configuration is on the Pareto front, given the doubt about its "
-         "times.",
-         "share of joint redraws of all intervals in which nothing beats it", "tune, report"},
+         "times and what was not tried: one whose best bound is better leaves at most n / (n + 1), "
+         "where n configurations of its phase were tried.",
+         "share of joint redraws in which nothing beats it: of measured kernels their process "
+         "medians, with replacement; of the others r x lower bound, r >= 1 from the n tried steps "
+         "over their bounds and 1, what is drawn counting from then on (Polya's urn)",
+         "tune, report"},
     Term{"prediction error", "prediction error|prediction",
          "How far what was printed before the run is from the run.", "printed / run - 1",
          "run, tune, report"},

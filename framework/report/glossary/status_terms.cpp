@@ -9,8 +9,10 @@ constexpr Term status_entries[] = {
          "The trial was given up before it ended: the command was interrupted, or its time was "
          "over.",
          "", "bench, run, tune, report"},
-    Term{"certain", "", "On the Pareto front whatever the times are within their intervals.", "",
-         "tune, report"},
+    Term{"certain", "",
+         "On the Pareto front whatever the times are within their intervals, and however fast what "
+         "was not tried may be.",
+         "", "tune, report"},
     Term{"compile_failed", "",
          "The backend could not compile its kernel for this problem; the reason has its message.",
          "", "bench, run, tune, report"},

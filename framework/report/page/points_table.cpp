@@ -46,7 +46,7 @@ std::string three_digits(double value) { return significant_text(value); }
 TableCell front_cell(const PointRow& r) {
   const auto& standing = r.evaluation->standing;
   const double share = standing ? standing->probability : r.front == nullptr ? 0 : 1;
-  const std::string drawn = standing ? percent_text(share) : std::string();
+  const std::string drawn = standing ? probability_text(share) : std::string();
   if (r.front == nullptr) return {.text = or_dash(drawn), .value = share};
   return {.text = drawn.empty() ? "front" : "front, " + drawn, .value = share};
 }

@@ -70,7 +70,7 @@ constexpr Column<FrontRow> front_columns[] = {
     {"on the front", true, false,
      [](const FrontRow& r) {
        const auto& standing = r.evaluation->standing;
-       return standing ? noted(percent_text(standing->probability),
+       return standing ? noted(probability_text(standing->probability),
                                std::string(front_class_name(standing->front_class)))
                        : plain(absent_text);
      }},

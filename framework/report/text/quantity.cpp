@@ -101,6 +101,12 @@ std::string percent_text(std::optional<double> fraction) {
   return fixed_text(percent, std::abs(percent) < 9.995 ? 2 : 1) + " %";
 }
 
+// What is not certain is not printed as if it were.
+std::string probability_text(double probability) {
+  constexpr double most = 0.999;
+  return percent_text(probability < 1 ? std::min(probability, most) : probability);
+}
+
 std::string rounded_percent_text(std::optional<double> fraction) {
   if (!fraction || !std::isfinite(*fraction)) return absent_text;
   return fixed_text(*fraction * 100, 1) + " %";

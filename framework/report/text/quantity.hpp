@@ -18,6 +18,7 @@ std::string bandwidth_text(double bytes_per_s);                    // "23.4 GB/s
 std::string rate_text(double per_s, const std::string& unit);      // "1.23 TOP/s" of "OP/s"
 std::string bytes_text(double bytes);                              // "1.20 GiB"
 std::string percent_text(std::optional<double> fraction);          // "41.9 %", "3.14 %"
+std::string probability_text(double probability);                  // "99.9 %" below certainty
 std::string rounded_percent_text(std::optional<double> fraction);  // "41.9 %", "3.1 %"
 std::string signed_percent_text(std::optional<double> fraction);   // "+3.1 %"
 std::string duration_tick_text(double ns);                         // axis ticks: "20 ms"

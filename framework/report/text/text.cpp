@@ -14,12 +14,14 @@
 #include "report/text/tables.hpp"
 #include "report/text/wrapped_text.hpp"
 #include "report/times_from.hpp"
+#include "report/untried_view.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr int prose_width_max = 120;            // longer lines are hard to read, in files too
 constexpr double mentioned_probability = 0.05;  // of configurations off the front
+constexpr std::size_t untried_rows_max = 8;
 
 // Words of clean text in lines of at most `width` columns; later lines are indented.
 std::string prose(const std::string& text, const std::string& first, const std::string& rest,
@@ -98,6 +100,18 @@ std::string row_energy(const report::FrontRow& row, const Ink& ink) {
   return text.empty() ? text : "  " + ink.line(row.label + ": " + text) + '\n';
 }
 
+std::string untried_block(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
+  const std::string text = report::untried_text(report, view);
+  if (text.empty()) return {};
+  const Untried& untried = *report::untried_of(report, view.phase);
+  std::string out = ink.wrapped(text, "", "  ");
+  if (untried.could_enter.empty()) return out;
+  out +=
+      report::stacked_text(report::untried_table(report, untried, untried_rows_max), ink.width());
+  const std::string more = report::untried_more(untried, untried_rows_max);
+  return more.empty() ? out : out + ink.line(more) + '\n';
+}
+
 std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
   std::string out =
       ink.bold(std::string(phase_name(view.phase)) + ": " + std::to_string(view.front.size()) +
@@ -133,7 +147,7 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
     if (!standing || standing->front_class == FrontClass::certain) continue;
     out += "  " +
            ink.line(row.label + ": on the front with probability " +
-                    report::percent_text(standing->probability)) +
+                    report::probability_text(standing->probability)) +
            '\n';
   }
   for (const Evaluation* e : view.others) {
@@ -141,10 +155,10 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
     out += "  " +
            ink.line(report::deployment_label(e->configuration, report) +
                     ": may be on the front too, with probability " +
-                    report::percent_text(e->standing->probability)) +
+                    report::probability_text(e->standing->probability)) +
            '\n';
   }
-  return out + '\n';
+  return out + untried_block(report, view, ink) + '\n';
 }
 
 std::string verdict_text(const RunReport& report, const Ink& ink) {
