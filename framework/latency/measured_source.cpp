@@ -40,6 +40,10 @@ std::optional<Latency> MeasuredSource::latency(const KernelCase& kernel_case) co
   return out;
 }
 
+double MeasuredSource::bound_ns(const KernelCase& kernel_case) const {
+  return bounds(kernel_case).of(kernel_case).bound.ns();
+}
+
 std::vector<Measurement> MeasuredSource::rows(const KernelCase& kernel_case) const {
   const auto found = rows_.find(kernel_case.key());
   return found == rows_.end() ? std::vector<Measurement>{} : found->second;

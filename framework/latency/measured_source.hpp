@@ -33,6 +33,7 @@ class MeasuredSource final : public LatencySource {
   void bound_by(const std::string& device, BoundingDevice bounding) {
     bounds_of_.insert_or_assign(device, CaseBounds(bounding));
   }
+  double bound_ns(const KernelCase& kernel_case) const;  // 0 = not known
   std::vector<Measurement> rows(const KernelCase& kernel_case) const;
   // Why a required case has no latency: the reason of its last row.
   std::string why_absent(const KernelCase& kernel_case) const;

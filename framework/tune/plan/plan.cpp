@@ -81,6 +81,7 @@ TunePlan::TunePlan(Sweep sweep, ModelSpec spec, Target target, std::span<const s
   if (!is_measured) return;
   refuse_endless_grid();
   look_ahead();
+  list_possible();
   if (sweep_.sampler == "grid" && !covers_everything()) trim();
   if (forecast_.kernels.empty()) {
     throw refused("no configuration of this sweep is possible here", sweep_.file,
@@ -104,6 +105,13 @@ void TunePlan::look_ahead() {
   for (const Configuration& c : forecast_.configurations) {
     const Composers::Entry& entry = composers_->of(c);
     if (entry.refusal) left_out_.push_back(c.key() + ": " + entry.refusal->text);
+  }
+}
+
+void TunePlan::list_possible() {
+  if (!forecast_.is_whole) return;
+  for (const Configuration& c : forecast_.configurations) {
+    if (composers_->of(c).composer) possible_.push_back(c);
   }
 }
 
@@ -177,7 +185,8 @@ std::string TunePlan::text() const { return json().dump(1); }
 std::string TunePlan::hash() const { return sha256_of(text()); }
 
 // `auto` covers a space as a grid where its budget of trials does; measuring is budgeted by time.
-std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& problem) {
+std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& problem,
+                                     std::vector<Point> first) {
   const Sweep& sweep = plan.sweep();
   const bool is_certified = sweep.sampler == certify_sampler;
   std::uint64_t trials = static_cast<std::uint64_t>(sweep.trials);
@@ -186,7 +195,8 @@ std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& pr
   return make_sampler(is_other ? "grid" : sweep.sampler, problem.space(),
                       SamplerOptions{.seed = sweep.seed,
                                      .trials = static_cast<std::size_t>(trials),
-                                     .objectives = problem.objectives().size()});
+                                     .objectives = problem.objectives().size(),
+                                     .first = std::move(first)});
 }
 
 }  // namespace halmark::tune

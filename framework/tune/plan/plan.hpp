@@ -43,6 +43,9 @@ class TunePlan {
   bool is_measured() const { return is_measured_; }
   Composers& composers() const { return *composers_; }
   const Forecast& forecast() const { return forecast_; }
+  // Every configuration that may be tried, and what was trimmed to the budget; empty where only the
+  // first batch was looked at.
+  std::span<const Configuration> possible() const { return possible_; }
   // Configurations that do not fit, and what was trimmed to the budget, each with its reason.
   std::span<const std::string> left_out() const { return left_out_; }
   // The budget is enough for everything that is left.
@@ -57,6 +60,7 @@ class TunePlan {
  private:
   void refuse_endless_grid() const;
   void look_ahead();
+  void list_possible();
   void trim();
 
   Sweep sweep_;
@@ -66,6 +70,7 @@ class TunePlan {
   bool is_measured_;
   std::unique_ptr<Composers> composers_;
   Forecast forecast_;
+  std::vector<Configuration> possible_;
   std::vector<std::string> left_out_;
 };
 
@@ -78,7 +83,9 @@ std::string sampler_help();
 
 protocol::SampleRule sample_rule(const MeasureSettings& settings);
 
-// Of a problem's sampler: the budget that it may count on where everything is covered.
-std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& problem);
+// Of a problem's sampler: the budget that it may count on where everything is covered. `first`: see
+// SamplerOptions.
+std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& problem,
+                                     std::vector<Point> first = {});
 
 }  // namespace halmark::tune

@@ -5,12 +5,22 @@
 #include <span>
 #include <vector>
 
+#include "core/chosen/untried.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
 
 namespace halmark::tune {
 
-// Gives every evaluation with an estimate its class and probability among those of its phase.
-void judge_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations);
+// Gives every evaluation with an estimate its class and probability among the configurations of its
+// phase, those that were not tried included, and returns what these could be.
+//
+// A probability is the share of joint draws in which nothing beats the configuration. In a draw,
+// kernels that were measured take the median of as many of their process medians, drawn with
+// replacement; those of a configuration that was not tried take else r times their lower bound,
+// where r >= 1 is drawn from the n ratios of tried steps to their bounds and 1 (see BoundRatios).
+// Where one that was not tried is better at its best than what is printed, no more than n / (n + 1)
+// is claimed, and never the class `certain`.
+std::vector<Untried> judge_front(MeasuredEvaluator& evaluator,
+                                 std::vector<Evaluation>& evaluations);
 
 // Kernels whose next round may decide a membership: those that make up most of the interval of the
 // configurations which are neither surely on the front nor surely off it. Rivals nearer to each
@@ -19,8 +29,12 @@ std::vector<KernelCase> undecided_kernels(MeasuredEvaluator& evaluator,
                                           std::span<const Evaluation> evaluations);
 
 // Judges, and measures rounds beyond the plan's, interleaved over the undecided kernels, until the
-// front is decided or the sweep's repeat budget is spent. One line for people; empty when there was
-// nothing in doubt.
-std::string settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations);
+// front is decided or the sweep's repeat budget is spent. What was not tried is in doubt whatever
+// is repeated, and no reason to.
+struct SettledFront {
+  std::string note;  // one line for people; "" where nothing was in doubt
+  std::vector<Untried> untried;
+};
+SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations);
 
 }  // namespace halmark::tune

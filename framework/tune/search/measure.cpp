@@ -15,6 +15,7 @@
 #include "tune/search/certainty.hpp"
 #include "tune/search/front.hpp"
 #include "tune/search/loop.hpp"
+#include "tune/search/priced_order.hpp"
 
 namespace halmark::tune {
 
@@ -39,9 +40,17 @@ MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context
   });
 }
 
+// Where nobody named who proposes, what promises most by its bounds is tried first.
+std::vector<Point> MeasuredSweep::first_points(const TuneProblem& problem) const {
+  const bool is_priced = plan_.sweep().sampler == "auto" && plan_.forecast().is_whole;
+  if (!is_priced || plan_.covers_everything()) return {};
+  const FirstPeaks peaks(*context_.store, evaluator_.run(), plan_.target());
+  return priced_order(problem, plan_.composers(), peaks);
+}
+
 void MeasuredSweep::search(const TuneProblem& problem, double until_s, TuneRun& run) {
   const bool is_whole = certifier_ || plan_.covers_everything() || plan_.sweep().sampler == "grid";
-  const auto sampler = sampler_for(plan_, problem);
+  const auto sampler = sampler_for(plan_, problem, first_points(problem));
   const auto trials = static_cast<std::size_t>(plan_.sweep().trials);
   // A batch is tried whatever the phases before have spent: none is left without a figure.
   const std::size_t before = run.evaluations.size();
@@ -98,6 +107,13 @@ void MeasuredSweep::add_possible_points(TuneRun& run) const {
   }
 }
 
+void MeasuredSweep::settle(TuneRun& run) {
+  if (!context_.store->evaluations(run.id).empty()) return take_judged(run);
+  SettledFront settled = settle_front(evaluator_, run.evaluations);
+  if (!settled.note.empty()) run.notes.push_back(std::move(settled.note));
+  run.untried = std::move(settled.untried);
+}
+
 // What a finished run said of itself stands: its repeats are not begun again.
 void MeasuredSweep::take_judged(TuneRun& run) const {
   for (const Evaluation& known : context_.store->evaluations(run.id)) {
@@ -149,6 +165,7 @@ void MeasuredSweep::finish(TuneRun& run) const {
   for (const Evaluation& e : run.evaluations) {
     if (!known.contains(e.configuration.key())) context_.store->append(run.id, e);
   }
+  for (const Untried& u : run.untried) context_.store->append(run.id, u);
   if (const auto& nightly = plan_.sweep().nightly) {
     close_night(*context_.store, run.id, context_.machine_lines, night_build_,
                 nightly->keep_samples_nights);
@@ -191,12 +208,7 @@ TuneRun MeasuredSweep::measure() {
   if (plan_.sweep().nightly) {
     keep_measured(run);
   } else if (!evaluator_.is_interrupted() && !certifier_) {
-    if (context_.store->evaluations(run.id).empty()) {
-      const std::string note = settle_front(evaluator_, run.evaluations);
-      if (!note.empty()) run.notes.push_back(note);
-    } else {
-      take_judged(run);
-    }
+    settle(run);
   }
   note_times(run);
   finish(run);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/chosen/untried.hpp"
 #include "tune/certify/certify_chooser.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
 #include "tune/search/night.hpp"
@@ -19,6 +20,7 @@ struct TuneRun {
   std::vector<Evaluation> evaluations;
   std::vector<std::size_t> front;  // into evaluations; per phase, by latency
   std::vector<Validation> validations;
+  std::vector<Untried> untried;  // of phases that the budget did not cover
   std::vector<std::string> notes;
   TrialTimes times;  // of the evaluations
   std::string kept;  // what was measured before and shown now; "" = nothing
@@ -41,10 +43,12 @@ class MeasuredSweep {
  private:
   void measure_kernels(TuneRun& run);
   void note_times(TuneRun& run);
+  std::vector<Point> first_points(const TuneProblem& problem) const;
   void search(const TuneProblem& problem, double until_s, TuneRun& run);
   void keep_decided(TuneRun& run) const;
   void keep_measured(TuneRun& run);
   void add_possible_points(TuneRun& run) const;
+  void settle(TuneRun& run);
   void take_judged(TuneRun& run) const;
   std::string kept_text(std::int64_t run) const;
   void note_energy(TuneRun& run) const;

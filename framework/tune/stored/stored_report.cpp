@@ -55,6 +55,23 @@ std::vector<std::string> ties_of(const std::vector<Evaluation>& all,
   return out;
 }
 
+// The last of each phase, without what was tried after all.
+std::vector<Untried> still_untried(std::vector<Untried> stored,
+                                   std::span<const Evaluation> evaluations) {
+  std::map<Phase, Untried> of;
+  for (Untried& u : stored) of.insert_or_assign(u.phase, std::move(u));
+  std::vector<Untried> out;
+  for (auto& [phase, untried] : of) {
+    std::erase_if(untried.could_enter, [&](const UntriedConfiguration& u) {
+      return std::ranges::find(evaluations, u.configuration, &Evaluation::configuration) !=
+             evaluations.end();
+    });
+    out.push_back(std::move(untried));
+  }
+  std::ranges::sort(out, {}, [](const Untried& u) { return u.phase != Phase::decode; });
+  return out;
+}
+
 std::vector<std::size_t> front_of(std::span<const Evaluation> evaluations, const StoredPlan& plan) {
   std::vector<Objective> objectives;
   for (const std::string& name : plan.objectives) {
@@ -111,6 +128,7 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
                 .objectives = plan.objectives,
                 .evaluations = latest(store.evaluations(run)),
                 .kernels = kernel_points(rows, judge)};
+  out.untried = still_untried(store.untried(run), out.evaluations);
   if (const auto then = store.machine(run)) {
     out.machine = then->lines;
   } else if (is_here) {

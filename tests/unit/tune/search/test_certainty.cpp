@@ -184,7 +184,7 @@ TEST(SettleFront, ends_after_six_further_rounds_at_the_most) {
   RecordedSweep sweep(decode_sweep("[1, 2]", latency_only));
   record_doubt(sweep, 0.001);
   std::vector<Evaluation> evaluations = sweep.evaluations();
-  const std::string note = settle_front(sweep.evaluator(), evaluations);
+  const std::string note = settle_front(sweep.evaluator(), evaluations).note;
   EXPECT_GT(rows_of(sweep.evaluator(), 8), 0u);
   EXPECT_EQ(rows_of(sweep.evaluator(), 9), 0u);
   EXPECT_THAT(note, HasSubstr("0 of 2 configurations in doubt are decided"));
@@ -199,7 +199,7 @@ TEST(SettleFront, ends_with_the_repeat_budget) {
   RecordedSweep again(decode_sweep("[1, 2]", latency_only, "[measure]\nrepeat_budget_s = 100\n"));
   record_doubt(again, 60 / kernels);
   std::vector<Evaluation> evaluations = again.evaluations();
-  const std::string note = settle_front(again.evaluator(), evaluations);
+  const std::string note = settle_front(again.evaluator(), evaluations).note;
   EXPECT_EQ(rows_of(again.evaluator(), 3), static_cast<std::size_t>(kernels));
   EXPECT_EQ(rows_of(again.evaluator(), 4), static_cast<std::size_t>(kernels));
   EXPECT_EQ(rows_of(again.evaluator(), 5), 0u);
@@ -215,13 +215,14 @@ TEST(SettleFront, further_rounds_decide_and_are_counted) {
     return us(batch == 1 ? 1 : round == 1 ? 0.9 : 1.2);
   });
   std::vector<Evaluation> evaluations = sweep.evaluations();
-  const std::string note = settle_front(sweep.evaluator(), evaluations);
+  const std::string note = settle_front(sweep.evaluator(), evaluations).note;
   EXPECT_EQ(class_of(evaluations, 1), FrontClass::certain);
   EXPECT_EQ(class_of(evaluations, 2), FrontClass::out);
   EXPECT_GT(of_batch(evaluations, 2).estimate->low_ns, of_batch(evaluations, 1).estimate->high_ns);
   EXPECT_THAT(note, HasSubstr("2 of 2 configurations in doubt are decided"));
   const std::vector<Evaluation> decided = evaluations;
-  EXPECT_EQ(settle_front(sweep.evaluator(), evaluations), "") << "nothing is in doubt any more";
+  EXPECT_EQ(settle_front(sweep.evaluator(), evaluations).note, "")
+      << "nothing is in doubt any more";
 }
 
 }  // namespace
