@@ -176,7 +176,7 @@ TEST(PricedOrder, is_none_where_an_objective_has_no_bound) {
             "energy has no bound");
 }
 
-// Thirty configurations, of which two batches of eight are within the budget; a precision is some
+// Thirty configurations, of which one batch of eight is within the budget; a precision is some
 // 1.3 to 3 times its bounds here, a kernel a sixth more or less.
 constexpr const char* thirty =
     "name = \"s\"\nmodel = \"tiny\"\ndtypes = [\"f32\", \"bf16\", \"int8\"]\n"
@@ -207,7 +207,7 @@ class SeededSweep {
           return (1.3 + 1.7 * uniform_of(seed, kind)) *
                  (0.85 + 0.3 * uniform_of(seed, k.kernel_case.key()));
         },
-        1.0 / 12 / rows);
+        1.0 / 6 / rows);
   }
   RecordedSweep& sweep() { return sweep_; }
   std::vector<Evaluation> exhaustive() { return sweep_.evaluations(); }  // after a search
@@ -256,9 +256,9 @@ TEST(Untried, ten_seeds_try_the_fastest_within_the_budget_and_claim_no_certainty
     RecordedSweep& sweep = seeded.sweep();
     ASSERT_FALSE(sweep.plan().covers_everything());
     const TuneRun run = MeasuredSweep(sweep.plan(), sweep.context(), {}).measure();
-    EXPECT_THAT(run.evaluations, SizeIs(16));
+    EXPECT_EQ(run.evaluations.size(), 8u);
     const std::vector<Evaluation> exhaustive = seeded.exhaustive();
-    ASSERT_THAT(exhaustive, SizeIs(30));
+    ASSERT_EQ(exhaustive.size(), 30u);
     const auto fastest = std::ranges::min_element(
         exhaustive, {}, [](const Evaluation& e) { return e.estimate->step_ns; });
     found += is_tried(run, fastest->configuration) ? 1 : 0;
