@@ -10,7 +10,7 @@
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "host/plugin/plugin.hpp"
-#include "host/process/worker_memory.hpp"
+#include "host/process/run_memory.hpp"
 #include "host/worker_pending.hpp"
 
 namespace halmark {
@@ -29,7 +29,7 @@ constexpr std::chrono::seconds pause_min{2};
 
 std::int64_t memory_limit_of(const WorkerOptions& options) {
   return options.limits.memory_bytes ? *options.limits.memory_bytes
-                                     : default_worker_memory_bytes(options.workers_at_once);
+                                     : run_memory().worker_bytes(options.workers_at_once);
 }
 
 Outcome<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
@@ -38,13 +38,14 @@ Outcome<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
     auto [ours, theirs] = protocol::socket_pair();
     worker->channel_ = protocol::Channel(std::move(ours));
     worker->limits_ = options.limits;
+    worker->limits_.memory_bytes = memory_limit_of(options);
     worker->cpus_ = options.cpus ? *options.cpus : cpus_of(options.place);
     ProcessSpec spec;
     spec.program = options.program.empty() ? program_beside("halmark-worker") : options.program;
     spec.environment = worker_environment(worker->cpus_, options.environment);
     spec.cpus = worker->cpus_;
     spec.protocol_fd = theirs.get();
-    spec.memory_limit_bytes = memory_limit_of(options);
+    spec.memory_limit_bytes = *worker->limits_.memory_bytes;
     spec.log_path = options.log_path;
     spec.keep_core = options.keep_core;
     worker->process_ = ContainedProcess::start(spec);
@@ -62,13 +63,13 @@ Worker::~Worker() { process_.reset(); }
 // A compute worker speaks second; a rank of a group has spoken first, and this is the answer to it.
 Outcome<Done> Worker::greet(const WorkerOptions& options) {
   protocol::Hello hello;
-  hello.memory_limit_bytes = memory_limit_of(options);
+  hello.memory_limit_bytes = memory_limit_bytes();
   hello.cache_dir = options.cache_dir;
   hello.build = tool_build;
   hello.rank = hello_.rank;
   hello.cpus = cpus_.cpus;
   hello.pid = ::getpid();
-  if (options.arena) hello.arena_bytes = options.arena->bytes();
+  if (options.arena) hello.arena_bytes = arena_bytes_ = options.arena->bytes();
   begin(Type::hello, Type::hello, hello, limits_.hello_s, "hello",
         options.arena ? options.arena->fd() : -1);
   auto answer = finish<protocol::Hello>();

@@ -54,7 +54,8 @@ struct RevealAnswer {
   std::span<const std::byte> part(const protocol::RevealedPart& part) const;  // checked on arrival
 };
 
-// What `options` allow one worker: their limit, or its share of the machine; 0 = none.
+// What `options` allow one worker: their limit, or its share of what this run may use now; 0 =
+// none.
 std::int64_t memory_limit_of(const WorkerOptions& options);
 
 // Used by one thread, the one that started it. A request ends in an Outcome, never in an exception;
@@ -108,6 +109,8 @@ class Worker {
   bool alive();
   std::string log_tail();
   std::int64_t pid() const { return hello_.pid; }
+  std::int64_t memory_limit_bytes() const { return limits_.memory_bytes.value_or(0); }  // 0 = none
+  std::int64_t arena_bytes() const { return arena_bytes_; }
   const protocol::Hello& hello() const { return hello_; }
   const CpuSet& cpus() const { return cpus_; }
   const std::string& phase() const { return phase_; }
@@ -153,6 +156,7 @@ class Worker {
   protocol::Hello hello_;
   CpuSet cpus_;
   WorkerLimits limits_;
+  std::int64_t arena_bytes_ = 0;
   std::vector<bool> is_cpu_device_;  // of the plugin
   std::uint32_t next_request_ = 1;
   std::string phase_ = "hello";

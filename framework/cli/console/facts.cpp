@@ -35,9 +35,10 @@ void add_global_options(OptionSet& app, GlobalOptions& options) {
   app.add_option("--plugin", options.plugins, "Plugin file or folder, searched first");
   app.add_flag("--allow-insecure-plugin", options.allows_insecure_plugins,
                "Load plugins that other users could have written too");
-  app.add_option("--worker-memory", options.worker_memory,
-                 "Memory of each worker: 8GiB, or none (default: 80 % of the machine's, shared by "
-                 "the workers at once)");
+  app.add_option(
+      "--worker-memory", options.worker_memory,
+      "Memory of each worker: 8GiB, or none (default: what the run may use, shared by the "
+      "workers at once)");
   app.add_option("--phase-limit", options.phase_limits,
                  "Seconds after which a worker counts as hung: PHASE=SECONDS,... (phases: " +
                      phase_names() + ")")

@@ -18,8 +18,8 @@ struct WorkerLimits {
   double probe_margin_s = 30;   // beyond windows x window_ms
   double join_s = 60;
   double close_s = 10;
-  // Of the worker's own memory, shared arenas apart; nothing = 80 % of the machine's, divided by
-  // the workers that run at once; 0 = no limit.
+  // Of the worker's own memory, shared arenas apart; nothing = what the run may use when it starts,
+  // divided by the workers that run at once; 0 = no limit.
   std::optional<std::int64_t> memory_bytes;
 };
 

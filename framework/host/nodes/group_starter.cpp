@@ -15,7 +15,7 @@ std::vector<std::string> GroupStarter::command() const {
 
 std::optional<WorkerFailure> GroupStarter::connect(ProcessSpec launcher) {
   const WorkerOptions& first = options_.front();
-  launcher.memory_limit_bytes = memory_limit_of(first);
+  launcher.memory_limit_bytes = memory_bytes_;
   launcher.processes = static_cast<int>(options_.size());
   launcher.log_path = first.log_path;
   launcher.keep_core = first.keep_core;
@@ -61,6 +61,7 @@ std::size_t GroupStarter::admit(protocol::Channel channel) {
     worker->hello_ = hello;
     worker->cpus_ = cpus_[rank];
     worker->limits_ = options_[rank].limits;
+    worker->limits_.memory_bytes = memory_bytes_;
     workers_[rank] = std::move(worker);
     return 1;
   } catch (const protocol::ProtocolError&) {

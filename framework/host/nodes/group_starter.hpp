@@ -17,7 +17,10 @@ class GroupStarter {
  public:
   // Both have to outlive it.
   GroupStarter(std::span<const WorkerOptions> ranks, RankDoor& door)
-      : options_(ranks), door_(door), workers_(ranks.size()) {
+      : options_(ranks),
+        door_(door),
+        memory_bytes_(memory_limit_of(ranks.front())),
+        workers_(ranks.size()) {
     for (const WorkerOptions& rank : ranks) cpus_.push_back(cpus_of_rank(rank));
   }
 
@@ -54,6 +57,7 @@ class GroupStarter {
 
   std::span<const WorkerOptions> options_;
   RankDoor& door_;
+  std::int64_t memory_bytes_;  // of each rank; 0 = no limit
   std::shared_ptr<ContainedProcess> process_;
   std::vector<CpuSet> cpus_;
   std::vector<std::unique_ptr<Worker>> workers_;

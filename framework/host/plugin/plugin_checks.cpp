@@ -2,7 +2,7 @@
 
 #include "host/plugin/plugin_choice.hpp"
 #include "host/process/contained_process.hpp"
-#include "host/process/worker_memory.hpp"
+#include "host/process/run_memory.hpp"
 
 namespace halmark {
 namespace {
@@ -40,11 +40,9 @@ std::vector<Check> plugin_checks(std::span<const FoundPlugin> found) {
 
 std::string worker_memory_text(std::optional<std::int64_t> stated) {
   if (stated && *stated == 0) return "no limit: --worker-memory none";
-  const std::int64_t bytes = stated ? *stated : default_worker_memory_bytes(1);
+  const std::int64_t bytes = stated ? *stated : run_memory().worker_bytes(1);
   return std::to_string(bytes >> 20) + " MiB for one worker (" +
-         (stated ? std::string("--worker-memory")
-                 : "80 % of " + std::to_string(usable_memory_bytes() >> 20) +
-                       " MiB, shared by workers at once") +
+         (stated ? "--worker-memory" : "what this run may use, shared by workers at once") +
          "), by " + std::string(memory_limit_means());
 }
 

@@ -54,17 +54,16 @@ std::string own_group(const std::string& root, const std::string& controller) {
   return "/";
 }
 
-// Ours first, the mount last.
-std::vector<fs::path> groups_above(const std::string& root, const std::string& mount,
-                                   const std::string& controller) {
-  std::vector<fs::path> out;
-  const fs::path top = root + mount;
+// Ours first, the mount last; without `root`.
+std::vector<std::string> groups_above(const std::string& root, const std::string& mount,
+                                      const std::string& controller) {
+  std::vector<std::string> out;
   std::string group = own_group(root, controller);
   while (group.size() > 1) {
-    out.emplace_back(top.string() + group);
+    out.push_back(mount + group);
     group.resize(group.rfind('/'));
   }
-  out.push_back(top);
+  out.push_back(mount);
   return out;
 }
 
@@ -79,12 +78,36 @@ std::optional<double> quota_of(std::optional<std::int64_t> quota,
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-void read_v2(const fs::path& group, CgroupLimits& limits) {
+// A line of memory.stat: "inactive_file 4096".
+std::int64_t stat_bytes(const fs::path& group, const std::string& name) {
+  std::ifstream file(group / "memory.stat");
+  std::string key;
+  std::int64_t value = 0;
+  while (file >> key >> value) {
+    if (key == name) return value;
+  }
+  return 0;
+}
+
+// Above memory.high the kernel slows its processes down until they give memory back.
+std::optional<std::int64_t> limit_v2(const fs::path& group) {
+  auto limit = number(first_line(group / "memory.max"));
+  tighten(limit, number(first_line(group / "memory.high")));
+  return limit;
+}
+
+void read_v2(const fs::path& group, const std::string& folder, CgroupLimits& limits) {
   std::istringstream cpu(first_line(group / "cpu.max"));  // "max 100000" or "150000 100000"
   std::string quota, period;
   cpu >> quota >> period;
   tighten(limits.cpus, quota_of(number(quota), number(period)));
-  tighten(limits.memory_bytes, number(first_line(group / "memory.max")));
+  const auto limit = limit_v2(group);
+  if (!limit) return;
+  limits.memory.push_back({.folder = folder,
+                           .limit_bytes = *limit,
+                           .used_bytes = number(first_line(group / "memory.current")).value_or(0),
+                           .droppable_bytes = stat_bytes(group, "inactive_file"),
+                           .kills_all = first_line(group / "memory.oom.group") == "1"});
 }
 
 void read_v1_cpu(const fs::path& group, CgroupLimits& limits) {
@@ -92,9 +115,14 @@ void read_v1_cpu(const fs::path& group, CgroupLimits& limits) {
                                 number(first_line(group / "cpu.cfs_period_us"))));
 }
 
-void read_v1_memory(const fs::path& group, CgroupLimits& limits) {
-  const auto bytes = number(first_line(group / "memory.limit_in_bytes"));
-  if (bytes && *bytes < unlimited_v1) tighten(limits.memory_bytes, bytes);
+void read_v1_memory(const fs::path& group, const std::string& folder, CgroupLimits& limits) {
+  const auto limit = number(first_line(group / "memory.limit_in_bytes"));
+  if (!limit || *limit >= unlimited_v1) return;
+  limits.memory.push_back(
+      {.folder = folder,
+       .limit_bytes = *limit,
+       .used_bytes = number(first_line(group / "memory.usage_in_bytes")).value_or(0),
+       .droppable_bytes = stat_bytes(group, "total_inactive_file")});
 }
 
 }  // namespace
@@ -107,11 +135,19 @@ CgroupLimits cgroup_limits(const std::string& root) {
     std::string source, point, type, options;
     words >> source >> point >> type >> options;
     if (type == "cgroup2") {
-      for (const fs::path& group : groups_above(root, point, "")) read_v2(group, out);
-    } else if (type == "cgroup" && has_word(options, "cpu")) {
-      for (const fs::path& group : groups_above(root, point, "cpu")) read_v1_cpu(group, out);
-    } else if (type == "cgroup" && has_word(options, "memory")) {
-      for (const fs::path& group : groups_above(root, point, "memory")) read_v1_memory(group, out);
+      for (const std::string& group : groups_above(root, point, "")) {
+        read_v2(root + group, group, out);
+      }
+    }
+    if (type == "cgroup" && has_word(options, "cpu")) {
+      for (const std::string& group : groups_above(root, point, "cpu")) {
+        read_v1_cpu(root + group, out);
+      }
+    }
+    if (type == "cgroup" && has_word(options, "memory")) {
+      for (const std::string& group : groups_above(root, point, "memory")) {
+        read_v1_memory(root + group, group, out);
+      }
     }
   }
   return out;

@@ -62,7 +62,9 @@ struct Plan {
   for (int i = 0; i < plan.joins; ++i) {
     [[maybe_unused]] const auto joined = ::write(first_join_descriptor + i, "0", 1);
   }
-  write_once("/proc/self/oom_score_adj", "500");
+  // The most there is: whatever this run's own value is, and it may be 1000 in a container, memory
+  // that ends takes a worker, which is a row.
+  write_once("/proc/self/oom_score_adj", "1000");
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -34,11 +34,20 @@ Result<std::vector<double>, std::string> read_slices(Crew& crew, std::int64_t wa
     if (crew.device(shard).kind == "cpu" && crew.threads(shard) == crew.threads()) continue;
     return std::string("no host probe: the shards lie on devices that differ");
   }
+  // What the arenas lack of the walk is mapped beside them.
+  const std::int64_t walk_of_each = walk_bytes / crew.size();
+  for (int shard = 0; shard < crew.size(); ++shard) {
+    const std::int64_t limit = crew.worker(shard).memory_limit_bytes();
+    const std::int64_t beside = walk_of_each - crew.worker(shard).arena_bytes();
+    if (limit == 0 || beside <= limit / 4) continue;
+    return std::string("no host probe: the memory that this run may use is too little for reads ") +
+           "that no cache keeps (" + std::to_string(walk_bytes >> 20) + " MiB)";
+  }
   const auto answers = crew.probe({.kind = protocol::ProbeKind::slices,
                                    .threads = crew.threads(),
                                    .windows = slices,
                                    .window_ms = 10,
-                                   .working_set_bytes = walk_bytes / crew.size()});
+                                   .working_set_bytes = walk_of_each});
   std::vector<double> slowest;
   for (const auto& answer : answers) {
     if (!answer) return answer.failure.reason;

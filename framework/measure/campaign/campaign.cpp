@@ -16,22 +16,9 @@
 namespace halmark {
 namespace {
 
-void want_at_least(std::vector<std::int64_t>& wanted, const std::vector<std::int64_t>& bytes) {
-  if (wanted.size() < bytes.size()) wanted.resize(bytes.size(), 0);
-  for (std::size_t i = 0; i < bytes.size(); ++i) wanted[i] = std::max(wanted[i], bytes[i]);
-}
-
 // The same case meets other inputs in every round and every run.
 std::uint64_t trial_seed(std::uint64_t round_seed, std::size_t index) {
   return hash_combine(round_seed, 0x7472 + index);
-}
-
-// With a single argument set. An arena for what does not fit would fault in all memory that there
-// is, and hold nothing.
-bool fits_memory(KernelCase kernel_case, std::size_t workers) {
-  kernel_case.sets = 1;
-  return static_cast<double>(arena_bytes(kernel_case)) * static_cast<double>(workers) <=
-         static_cast<double>(available_memory_bytes());
 }
 
 bool may_be_better(const Measurement& row) { return is_disturbed(row) || is_unconfirmed(row); }
@@ -63,6 +50,7 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   begin_ = SteadyClock::now();
   progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
   follow_bandwidth();
+  memory_ = run_memory();
   prepare_arenas(cases);
   const int end = options_.first_round + options_.rounds;
   for (int round = options_.first_round; round < end && !stopped(); ++round) {
@@ -164,9 +152,9 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
 Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
                               std::uint64_t seed) {
   Measurement row;
-  const std::string why = kernel_case.mode == CacheMode::in_stack
-                              ? "no stack in which it stands is known"
-                              : losses_.why_not(kernel_case);
+  std::string why = kernel_case.mode == CacheMode::in_stack ? "no stack in which it stands is known"
+                                                            : losses_.why_not(kernel_case);
+  if (why.empty()) why = why_too_large(kernel_case);
   if (!why.empty()) {
     row = {.kernel_case = kernel_case, .status = Status::refused, .reason = why};
   } else {
@@ -258,9 +246,23 @@ void Campaign::follow_bandwidth() {
   if (walk_bytes_ > 0 && !bandwidth_) bandwidth_.emplace(walk_bytes_);
 }
 
+// In memory of this machine; what is in memory of a device, the device says. Empty: it may be
+// tried.
+std::string Campaign::why_too_large(const KernelCase& kernel_case) const {
+  if (kernel_case.backend != "cpu" || is_over_nodes(kernel_case)) return {};
+  try {
+    const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+    const std::int64_t bytes = least_bytes(std::span(&kernel_case, 1));
+    return memory_refusal(bytes * static_cast<std::int64_t>(workers), workers, memory_)
+        .value_or("");
+  } catch (const Error&) {
+    return {};  // its trial will say what is wrong with it, as a row
+  }
+}
+
 // Worker i needs memory for the largest case that has a worker i.
 void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
-  std::vector<std::int64_t> wanted;
+  ArenaNeed need;
   for (const KernelCase& kernel_case : cases) {
     if (is_over_nodes(kernel_case)) continue;  // no memory of this machine is theirs
     try {
@@ -268,23 +270,21 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
           options_.stacks_of ? options_.stacks_of(kernel_case) : std::span<const Stack>();
       if (!stacks.empty()) {
         const bool is_here = !filled_nodes(options_.job, static_cast<int>(stacks.size()));
-        if (is_here) want_at_least(wanted, stack_arena_bytes(stacks));
-        continue;
+        if (is_here) need.add(stacks);
+      } else if (why_too_large(kernel_case).empty()) {
+        need.add(kernel_case);
       }
-      const std::int64_t bytes = arena_bytes(kernel_case);
-      const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
-      if (!fits_memory(kernel_case, workers)) continue;  // its trial will say so
-      want_at_least(wanted, std::vector<std::int64_t>(workers, bytes));
     } catch (const Error&) {
       // Its trial will say what is wrong with it, as a row.
     }
   }
   // Reads that show the bandwidth walk through the arena, which the parent faults in once for all
   // rounds. Worker i works beside i others at least, and they share the walk.
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    wanted[i] = std::max(wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
+  for (std::size_t i = 0; i < need.wanted.size(); ++i) {
+    need.wanted[i] = std::max(need.wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
   }
-  grow_arenas(arenas_, wanted, 0.25, options_.should_stop);
+  grow_arenas(arenas_, need.wanted,
+              {.least = std::move(need.least), .should_stop = options_.should_stop});
 }
 
 void Campaign::finish(Measurement row, bool is_resumed) {

@@ -15,6 +15,7 @@
 #include "core/measured/measurement.hpp"
 #include "core/numeric/clock.hpp"
 #include "host/nodes/node_group.hpp"
+#include "host/process/run_memory.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
 #include "host/worker_client.hpp"
@@ -130,6 +131,7 @@ class Campaign {
   bool ensure_crew(const CaseGroup& group, Measurement& row);
   void follow_bandwidth();
   void prepare_arenas(std::span<const KernelCase> cases);
+  std::string why_too_large(const KernelCase& kernel_case) const;
   void finish(Measurement row, bool is_resumed);
   bool stopped() const;
   RunPeaks* peaks_of(const KernelCase& kernel_case) const;
@@ -140,6 +142,7 @@ class Campaign {
   std::deque<Disturbed> disturbed_;  // of this round
   std::deque<DisturbedStack> disturbed_stacks_;
   Losses losses_;
+  RunMemory memory_;  // when the campaign began
   std::vector<SharedMemory> arenas_;
   std::optional<BandwidthState> bandwidth_;
   std::int64_t walk_bytes_ = 0;

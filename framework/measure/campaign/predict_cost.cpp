@@ -6,7 +6,6 @@
 #include <map>
 
 #include "kernels/contract.hpp"
-#include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/stack/measure_in_stack.hpp"
 #include "measure/sampling/stop_rule.hpp"
 #include "roofline/ceilings.hpp"
@@ -88,12 +87,16 @@ class CostOfCampaign {
   void add(std::span<const KernelCase> cases, const GroupedCases& grouped) {
     cost_.case_seconds.resize(cases.size(), 0);
     double of_all = 0;
-    if (!grouped.stacks.empty()) of_all = stack_seconds(grouped.stacks);
+    if (!grouped.stacks.empty()) {
+      of_all = stack_seconds(grouped.stacks);
+      cost_.memory.add(grouped.stacks);
+    }
     for (const std::size_t index : grouped.cases) {
       const double seconds = grouped.stacks.empty()
                                  ? loop_seconds(cases[index])
                                  : of_all / static_cast<double>(grouped.cases.size());
       cost_.case_seconds[index] = seconds;
+      if (grouped.stacks.empty()) cost_.memory.add(cases[index]);
       cost_.seconds += seconds * rounds_;
     }
     // A stack starts workers of its own, which its seconds hold.

@@ -8,6 +8,7 @@
 #include "core/device.hpp"
 #include "core/kernel_case.hpp"
 #include "host/protocol.hpp"
+#include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/case_group.hpp"
 
 namespace halmark {
@@ -27,6 +28,7 @@ struct CostPriors {
 struct CampaignCost {
   double seconds = 0;
   std::vector<double> case_seconds;  // one round of each case, in the order given
+  ArenaNeed memory;                  // of argument sets
 };
 
 // Expected kernel time: the bound at `device` (null = what the priors give) over an efficiency

@@ -6,6 +6,7 @@
 #include "core/input/places.hpp"
 #include "host/machine_text.hpp"
 #include "host/partition.hpp"
+#include "host/process/run_memory.hpp"
 #include "plan/device/device_file.hpp"
 
 namespace halmark::tune {
@@ -49,7 +50,7 @@ LocalMachine local_machine() {
   });
   out.measured = measured_device(out.fingerprint);
   out.datasheet = datasheet_of(out.machine.cpu_model, "cpu", config_dirs("devices"));
-  out.memory_bytes = out.machine.memory_bytes;
+  out.memory_bytes = std::min(out.machine.memory_bytes, run_memory().at_most_bytes());
   const std::filesystem::path limits = measured_limits_path(out.fingerprint);
   std::error_code ignored;
   if (std::filesystem::exists(limits, ignored)) {

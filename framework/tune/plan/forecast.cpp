@@ -132,7 +132,9 @@ Forecast forecast_of(const TunePlan& plan) {
       }
     }
   }
-  out.seconds = cost_of(plan, out.kernels).seconds;
+  CampaignCost cost = cost_of(plan, out.kernels);
+  out.seconds = cost.seconds;
+  out.memory = std::move(cost.memory);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json/json_type.hpp"
+#include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/campaign.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/composers.hpp"
@@ -25,6 +26,7 @@ struct Forecast {
   std::vector<Configuration> configurations;
   std::vector<KernelCase> kernels;  // unique, of these
   double seconds = 0;               // of measuring them, all rounds
+  ArenaNeed memory;                 // of their argument sets
 };
 
 class TunePlan {

@@ -35,6 +35,13 @@ std::string budget_of(const TunePlan& plan) {
                            plan.sweep().budget_s, plan.sweep().sampler);
 }
 
+std::string memory_of(const TunePlan& plan) {
+  const ArenaNeed& need = plan.forecast().memory;
+  return fmt::format(
+      "memory of argument sets: {} MiB for all, {} MiB at the least; this run may use {}\n",
+      need.wanted_bytes() >> 20, need.least_at_once >> 20, run_memory().text());
+}
+
 std::string table_of_kernels(const TunePlan& plan) {
   std::map<std::string, int> by_op;
   for (const KernelCase& k : plan.forecast().kernels) ++by_op[k.problem.op];
@@ -76,7 +83,7 @@ std::string plan_text(const TunePlan& plan) {
   }
   for (const TuneProblem& problem : plan.problems()) out += counts_of(problem);
   if (!plan.is_measured()) return out;
-  out += budget_of(plan);
+  out += budget_of(plan) + memory_of(plan);
   if (plan.spec().moe) out += fmt::format("routing skew {} %\n", plan.sweep().routing_skew);
   if (plan.target().winners.size() > 0) {
     out += fmt::format("winners: {} of {} kernels run a stored winner, the others their default\n",
@@ -104,6 +111,11 @@ Json plan_json(const TunePlan& plan) {
   }
   for (const KernelCase& k : plan.forecast().kernels) kernels.push_back(k.key());
   out["predicted_s"] = plan.forecast().seconds;
+  const RunMemory memory = run_memory();
+  out["memory"] = {{"all_sets_bytes", plan.forecast().memory.wanted_bytes()},
+                   {"least_bytes", plan.forecast().memory.least_at_once},
+                   {"may_use_bytes", memory.may_use_bytes()},
+                   {"at_most_bytes", memory.at_most_bytes()}};
   out["basis"] = plan.target().measured ? "measured peaks" : "priors";
   out["covers_everything"] = plan.covers_everything();
   out["configurations"] = std::move(configurations);

@@ -7,7 +7,6 @@
 
 #include "host/process/contained_process.hpp"
 #include "host/process/interrupt.hpp"
-#include "host/process/worker_memory.hpp"
 #include "tests/scoped_environment.hpp"
 
 namespace halmark {
@@ -56,16 +55,6 @@ TEST(WorkerEnvironment, has_as_many_threads_as_its_shard_and_what_is_named_last)
       worker_environment(shard, {{"OMP_NUM_THREADS", "2"}, {"MY_OWN", "value"}});
   EXPECT_EQ(named.at("OMP_NUM_THREADS"), "2");
   EXPECT_EQ(named.at("MY_OWN"), "value");
-}
-
-TEST(WorkerMemory, is_four_fifths_of_what_is_usable_over_the_workers_at_once) {
-  const std::int64_t usable = usable_memory_bytes();
-  EXPECT_GT(usable, 100 << 20);
-  EXPECT_NEAR(static_cast<double>(default_worker_memory_bytes(1)),
-              0.8 * static_cast<double>(usable), 8);
-  EXPECT_NEAR(static_cast<double>(default_worker_memory_bytes(4)),
-              0.2 * static_cast<double>(usable), 8);
-  EXPECT_EQ(default_worker_memory_bytes(0), default_worker_memory_bytes(1));
 }
 
 using testing::ExitedWithCode;

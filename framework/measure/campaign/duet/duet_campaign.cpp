@@ -58,18 +58,15 @@ class DuetCampaign {
   bool is_open(std::size_t index) const { return duets_[index].status == Status::ok; }
 
   void prepare_arenas() {
-    std::vector<std::int64_t> wanted;
+    ArenaNeed need;
     for (const KernelCase& kernel_case : cases_) {
       try {
-        const std::int64_t bytes = arena_bytes(kernel_case);
-        const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
-        if (wanted.size() < workers) wanted.resize(workers, 0);
-        for (std::size_t i = 0; i < workers; ++i) wanted[i] = std::max(wanted[i], bytes);
+        need.add(kernel_case);
       } catch (const Error&) {
         // Its trial says what is wrong with it.
       }
     }
-    arenas_ = make_arenas(wanted);
+    arenas_ = make_arenas(need.wanted, {.least = std::move(need.least)});
   }
 
   void run_group(const GroupedCases& grouped, int pair, std::uint64_t seed) {

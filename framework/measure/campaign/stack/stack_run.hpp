@@ -58,7 +58,7 @@ struct StackRunOptions {
   std::int64_t repetitions_min = 3;
   std::int64_t walk_bytes = 0;   // short reads of the memory around blocks walk through; 0 = none
   double wall_cap_s = 60;        // of one request
-  double memory_fraction = 0.5;  // of the available memory, over all ranks
+  double memory_fraction = 0.5;  // of what the run may use, over all ranks
   bool measures_memory = false;  // fills StackRunResult::memory
   // Arenas kept from run to run: fresh pages are expensive. Null = own ones, freed at the end.
   std::vector<SharedMemory>* arenas = nullptr;

@@ -1,6 +1,5 @@
 // What a stack took of memory: as its workers allocated it, and as the system counts them. An arena
-// is mapped by the worker and by this process; only the worker's pages are to be counted, so this
-// process lets go of its own first.
+// is mapped by the worker alone: this process let go of its pages when it had made it.
 #include <algorithm>
 
 #include "host/process/operand_block.hpp"
@@ -33,10 +32,7 @@ std::vector<RankStaging::Buffers> buffers_of(const protocol::Staged& staged) {
 
 }  // namespace
 
-void StagedStacks::read_baselines() {
-  for (SharedMemory& arena : arenas()) arena.let_go_of_pages();
-  baselines_ = crew_->memory();
-}
+void StagedStacks::read_baselines() { baselines_ = crew_->memory(); }
 
 RankStaging StagedStacks::staging_of(std::size_t rank) const {
   RankStaging out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "core/numeric/random.hpp"
@@ -34,30 +35,13 @@ std::int64_t repetitions_max(std::span<const Stack> stacks) {
   return static_cast<std::int64_t>(std::max<std::size_t>(1, samples_max / longest));
 }
 
-std::vector<std::int64_t> stack_arena_bytes(std::span<const Stack> stacks) {
-  std::vector<std::int64_t> out;
-  for (const Stack& stack : stacks) {
-    std::int64_t bytes = 0;
-    for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
-      const auto own = stack.kernels.begin() + static_cast<std::ptrdiff_t>(k);
-      const bool is_staged = std::any_of(stack.kernels.begin(), own, [&](const KernelCase& other) {
-        return own->shares_arguments(other);
-      });
-      if (is_staged) continue;
-      bytes += arena_bytes(with_sets(stack.kernels[k], stack.instances[k]));
-    }
-    out.push_back(bytes);
-  }
-  return out;
-}
-
 std::optional<WorkerFailure> StagedStacks::prepare() {
   if (per_rank_.empty() || per_rank_.front().kernels.empty()) {
     return refusal("the stack has no kernels");
   }
   if (const auto reason = collective_mismatch(per_rank_)) return refusal(*reason);
   list_kernels();
-  plan_memory();
+  if (auto failure = plan_memory()) return failure;
   if (auto failure = start()) return failure;
   if (options_.measures_memory) read_baselines();
   if (auto failure = stage_all()) return failure;
@@ -124,21 +108,22 @@ void StagedStacks::list_kernels() {
   }
 }
 
-// One argument set per instance, or evenly fewer when `bytes_max` is not enough, but never fewer
-// than the ring that keeps constants cold.
+// One argument set per instance, or evenly fewer where `bytes_max` is not enough: never fewer than
+// the ring that keeps constants cold, as long as that is enough for them.
 void StagedStacks::afford_sets(std::vector<Held>& held, std::int64_t bytes_max) const {
-  double wanted = 0;
   for (std::size_t id = 0; id < held.size(); ++id) {
-    if (held[id].instances == 0) continue;
-    wanted += static_cast<double>(arena_bytes(with_sets(kernels_[id], held[id].instances)));
+    held[id].sets = static_cast<int>(std::min<std::int64_t>(held[id].instances, 1 << 20));
   }
-  const double share = wanted > 0 ? std::min(1.0, static_cast<double>(bytes_max) / wanted) : 1;
-  for (std::size_t id = 0; id < held.size(); ++id) {
-    const std::int64_t instances = held[id].instances;
-    if (instances == 0) continue;
-    const auto fitting = static_cast<std::int64_t>(share * static_cast<double>(instances));
-    const auto ring = std::min<std::int64_t>(std::max(1, kernels_[id].sets), instances);
-    held[id].sets = static_cast<int>(std::clamp(fitting, ring, instances));
+  for (const bool keeps_ring : {true, false}) {
+    const auto wanted = static_cast<double>(bytes_of(held));
+    if (wanted <= static_cast<double>(bytes_max)) return;
+    const double share = static_cast<double>(bytes_max) / wanted;
+    for (std::size_t id = 0; id < held.size(); ++id) {
+      if (held[id].sets == 0) continue;
+      const auto fitting = static_cast<int>(share * static_cast<double>(held[id].sets));
+      const int ring = keeps_ring ? std::max(1, kernels_[id].sets) : 1;
+      held[id].sets = std::clamp(fitting, std::min(ring, held[id].sets), held[id].sets);
+    }
   }
 }
 
@@ -150,19 +135,40 @@ std::int64_t StagedStacks::bytes_of(const std::vector<Held>& held) const {
   return bytes;
 }
 
-void StagedStacks::plan_memory() {
+std::int64_t StagedStacks::least_of(const std::vector<Held>& held) const {
+  std::vector<KernelCase> together;
+  for (std::size_t id = 0; id < held.size(); ++id) {
+    if (held[id].instances > 0) together.push_back(kernels_[id]);
+  }
+  return least_bytes(together);
+}
+
+// Refuses what needs more than this run may ever use, in memory of this machine.
+std::optional<WorkerFailure> StagedStacks::plan_memory() {
   // Those that share a machine.
   const auto ranks = options_.job ? std::int64_t{options_.job->nodes.front().ranks}
                                   : static_cast<std::int64_t>(per_rank_.size());
-  const auto share = static_cast<std::int64_t>(options_.memory_fraction *
-                                               static_cast<double>(available_memory_bytes())) /
-                     ranks;
-  std::vector<std::int64_t> wanted;
+  const RunMemory memory = run_memory();
+  const auto room = static_cast<double>(memory.may_use_bytes() + halmark::bytes_of(arenas()));
+  const auto share = static_cast<std::int64_t>(options_.memory_fraction * room) / ranks;
+  std::vector<std::int64_t> wanted, least;
   for (auto& held : held_) {
-    afford_sets(held, share);
+    least.push_back(least_of(held));
+    afford_sets(held, std::max(share, least.back()));
     wanted.push_back(std::max(bytes_of(held), options_.walk_bytes / ranks));
   }
-  if (!options_.job) grow_arenas(arenas(), wanted, options_.memory_fraction, options_.should_stop);
+  if (options_.job) return std::nullopt;
+  if (per_rank_.front().kernels.front().backend == "cpu") {
+    const std::int64_t least_of_all = std::accumulate(least.begin(), least.end(), std::int64_t{0});
+    if (auto why = memory_refusal(least_of_all, least.size(), memory)) {
+      return refusal("the stack " + std::move(*why));
+    }
+  }
+  grow_arenas(arenas(), wanted,
+              {.fraction = options_.memory_fraction,
+               .least = std::move(least),
+               .should_stop = options_.should_stop});
+  return std::nullopt;
 }
 
 std::optional<WorkerFailure> StagedStacks::start() {

@@ -22,9 +22,6 @@ namespace halmark {
 // That one request may answer.
 std::int64_t repetitions_max(std::span<const Stack> stacks);
 
-// Of the arena of each rank: every kernel with all the argument sets of its stack.
-std::vector<std::int64_t> stack_arena_bytes(std::span<const Stack> stacks);
-
 // One crew whose rank i holds the kernels of stack i, and the kernels `options.beside` on every
 // rank, or where fewer shards execute one at once, on those of the stacks that do. A kernel has one
 // id on all ranks, and cases that share their arguments have the same.
@@ -89,9 +86,10 @@ class StagedStacks {
   };
 
   void list_kernels();
-  void plan_memory();
+  std::optional<WorkerFailure> plan_memory();
   void afford_sets(std::vector<Held>& held, std::int64_t bytes_max) const;
   std::int64_t bytes_of(const std::vector<Held>& held) const;
+  std::int64_t least_of(const std::vector<Held>& held) const;
   std::optional<WorkerFailure> start();
   void read_baselines();
   RankStaging staging_of(std::size_t rank) const;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <system_error>
@@ -15,28 +14,20 @@
 namespace halmark {
 namespace {
 
-// /proc/meminfo once more, without the code under test.
-std::int64_t available_by_hand() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  while (file >> key) {
-    std::int64_t kib = 0;
-    if (key == "MemAvailable:" && file >> kib) return kib << 10;
-  }
-  return 0;
+constexpr std::int64_t mib = 1 << 20;
+using Sizes = std::vector<std::int64_t>;
+
+// A run that may use so much in addition to what its arenas hold.
+ReadMemory may_use(std::int64_t bytes) {
+  RunMemory memory{.machine_bytes = 8192 * mib, .limit_bytes = 8192 * mib};
+  memory.free_bytes = bytes + memory.reserve_bytes();
+  return [memory] { return memory; };
 }
 
-// Other processes may take memory between two looks of one comparison.
-constexpr int looks_at_memory = 5;
-
-TEST(AvailableMemory, is_what_the_kernel_says) {
-  double relation = 0;
-  for (int i = 0; i < looks_at_memory && std::abs(relation - 1) > 0.3; ++i) {
-    const auto by_hand = static_cast<double>(available_by_hand());
-    ASSERT_GT(by_hand, 0);
-    relation = static_cast<double>(available_memory_bytes()) / by_hand;
-  }
-  EXPECT_NEAR(relation, 1, 0.3);
+Sizes sizes_of(std::span<const SharedMemory> arenas) {
+  Sizes out;
+  for (const SharedMemory& arena : arenas) out.push_back(arena.bytes());
+  return out;
 }
 
 TEST(Arenas, are_as_large_as_wanted_in_whole_pages) {
@@ -50,24 +41,35 @@ TEST(Arenas, are_as_large_as_wanted_in_whole_pages) {
   EXPECT_EQ(make_arenas(std::vector<std::int64_t>{1}).at(0).bytes(), 4096);
 }
 
-// A fraction that leaves a tenth of what is wanted, to two arenas of which one is three times the
-// other: both shrink alike.
 TEST(Arenas, beyond_the_fraction_all_shrink_alike) {
-  constexpr std::int64_t small = 40 << 20, large = 3 * small;
-  std::vector<SharedMemory> arenas;
-  double share = 0;
-  for (int i = 0; i < looks_at_memory && std::abs(share - 0.1) > 0.03; ++i) {
-    const auto available = static_cast<double>(available_memory_bytes());
-    ASSERT_GT(available, 0);
-    const double fraction = 0.1 * (small + large) / available;
-    arenas = make_arenas(std::vector<std::int64_t>{small, large}, fraction);
-    ASSERT_EQ(arenas.size(), 2u);
-    share = static_cast<double>(arenas[0].bytes()) / small;
-  }
-  EXPECT_NEAR(share, 0.1, 0.03);
-  EXPECT_NEAR(static_cast<double>(arenas[1].bytes()) / static_cast<double>(arenas[0].bytes()), 3,
-              0.01);
-  EXPECT_EQ(arenas[0].bytes() % 4096, 0);
+  const auto arenas =
+      make_arenas(Sizes{40 * mib, 120 * mib}, {.fraction = 0.1, .read_memory = may_use(160 * mib)});
+  EXPECT_EQ(sizes_of(arenas), (Sizes{4 * mib, 12 * mib}));
+}
+
+// Without that a case could not be staged; workers would take it beside the arena.
+TEST(Arenas, hold_what_a_case_needs_at_the_least_beyond_the_fraction) {
+  const auto sizes = [](std::int64_t may_use_mib) {
+    return sizes_of(
+        make_arenas(Sizes{40 * mib, 40 * mib}, {.fraction = 0.25,
+                                                .least = {20 * mib, 20 * mib},
+                                                .read_memory = may_use(may_use_mib * mib)}));
+  };
+  EXPECT_EQ(sizes(80), (Sizes{20 * mib, 20 * mib})) << "a quarter would be 10 each";
+  EXPECT_EQ(sizes(50), (Sizes{20 * mib, 20 * mib}));
+  EXPECT_EQ(sizes(48), (Sizes{6 * mib, 6 * mib})) << "workers have to have something as well";
+  EXPECT_EQ(sizes(320), (Sizes{40 * mib, 40 * mib}));
+}
+
+// Somebody else takes the memory while pages are faulted in: the kernel would kill for the rest.
+TEST(Arenas, are_given_up_where_memory_ends_meanwhile) {
+  int looks = 0;
+  const auto arenas =
+      make_arenas(Sizes{300 * mib}, {.fraction = 1, .read_memory = [&] {
+                                       return may_use(++looks < 4 ? 400 * mib : -300 * mib)();
+                                     }});
+  EXPECT_TRUE(arenas.empty());
+  EXPECT_EQ(looks, 4) << "one for the sizes, one per 64 MiB";
 }
 
 std::int64_t pages_in(const SharedMemory& memory, std::int64_t begin, std::int64_t bytes) {
@@ -78,11 +80,12 @@ std::int64_t pages_in(const SharedMemory& memory, std::int64_t begin, std::int64
 
 TEST(Arenas, are_faulted_in_piece_by_piece_and_end_where_a_stop_is_wanted) {
   constexpr std::int64_t bytes = 300 << 20;
-  const auto whole = make_arenas(std::vector{bytes}, 1);
+  const auto whole = make_arenas(std::vector{bytes}, {.fraction = 1});
   ASSERT_EQ(whole.size(), 1u);
   EXPECT_EQ(pages_in(whole[0], 0, bytes), bytes / 4096);
   int looks = 0;
-  const auto stopped = make_arenas(std::vector{bytes}, 1, [&] { return ++looks > 1; });
+  const auto stopped =
+      make_arenas(std::vector{bytes}, {.fraction = 1, .should_stop = [&] { return ++looks > 1; }});
   ASSERT_EQ(stopped.size(), 1u);
   EXPECT_EQ(pages_in(stopped[0], 0, bytes), (64 << 20) / 4096);
 }
@@ -91,7 +94,8 @@ TEST(Arenas, are_faulted_in_piece_by_piece_and_end_where_a_stop_is_wanted) {
 TEST(Arenas, pages_of_all_are_dealt_out_in_no_order) {
   constexpr std::int64_t bytes = 120 << 20;
   int looks = 0;
-  const auto arenas = make_arenas(std::vector{bytes, bytes}, 1, [&] { return ++looks > 2; });
+  const auto arenas = make_arenas(std::vector{bytes, bytes},
+                                  {.fraction = 1, .should_stop = [&] { return ++looks > 2; }});
   ASSERT_EQ(arenas.size(), 2u);
   for (const SharedMemory& arena : arenas) {
     for (const std::int64_t begin : {std::int64_t{0}, bytes / 2}) {
@@ -109,11 +113,8 @@ TEST(Arenas, grow_where_they_are_too_small_and_keep_what_is_there) {
   const std::byte* first = arenas[0].data();
   const auto sizes_for = [&](std::vector<std::int64_t> wanted) {
     grow_arenas(arenas, wanted);
-    std::vector<std::int64_t> out;
-    for (const SharedMemory& arena : arenas) out.push_back(arena.bytes());
-    return out;
+    return sizes_of(arenas);
   };
-  using Sizes = std::vector<std::int64_t>;
   for (const Sizes& smaller : {Sizes{}, Sizes{8192}, Sizes{8192, 4096}, Sizes{4096, 100}}) {
     EXPECT_EQ(sizes_for(smaller), (Sizes{8192, 4096}));
   }
@@ -128,18 +129,42 @@ TEST(Arenas, grow_where_they_are_too_small_and_keep_what_is_there) {
 
 // 40 MiB are there and 40 more are wanted, where the fraction leaves 60: made anew, alike.
 TEST(Arenas, that_may_not_grow_so_far_are_made_anew_within_the_fraction) {
-  constexpr std::int64_t mib = 1 << 20;
-  double grown_mib = 0;
-  for (int i = 0; i < looks_at_memory && std::abs(grown_mib - 30) > 5; ++i) {
-    auto arenas = make_arenas(std::vector<std::int64_t>{40 * mib});
-    const double fraction =
-        static_cast<double>(60 * mib) / static_cast<double>(available_memory_bytes());
-    grow_arenas(arenas, std::vector<std::int64_t>{40 * mib, 40 * mib}, fraction);
-    ASSERT_EQ(arenas.size(), 2u);
-    EXPECT_EQ(arenas[0].bytes(), arenas[1].bytes());
-    grown_mib = static_cast<double>(arenas[0].bytes()) / mib;
+  auto arenas = make_arenas(Sizes{40 * mib});
+  const ArenaOptions options{
+      .fraction = 0.5, .read_memory = [&] { return may_use(120 * mib - bytes_of(arenas))(); }};
+  grow_arenas(arenas, Sizes{40 * mib, 40 * mib}, options);
+  EXPECT_EQ(sizes_of(arenas), (Sizes{30 * mib, 30 * mib}));
+}
+
+// The next campaign wants as much again: faulting the same sizes in anew would cost seconds.
+TEST(Arenas, that_memory_cut_stay_as_they_are_while_it_moves_a_little) {
+  auto arenas = make_arenas(Sizes{80 * mib}, {.fraction = 0.5, .read_memory = may_use(80 * mib)});
+  ASSERT_EQ(sizes_of(arenas), Sizes{40 * mib});
+  const std::byte* data = arenas[0].data();
+  grow_arenas(arenas, Sizes{80 * mib}, {.fraction = 0.5, .read_memory = may_use(42 * mib)});
+  EXPECT_EQ(sizes_of(arenas), Sizes{40 * mib});
+  EXPECT_EQ(arenas[0].data(), data);
+  grow_arenas(arenas, Sizes{80 * mib}, {.fraction = 0.5, .read_memory = may_use(80 * mib)});
+  EXPECT_EQ(sizes_of(arenas), Sizes{60 * mib}) << "there is half as much again";
+}
+
+std::int64_t mapped_kib(const char* key) {
+  std::ifstream file("/proc/self/status");
+  std::string word;
+  while (file >> word) {
+    std::int64_t kib = 0;
+    if (word == key && file >> kib) return kib;
   }
-  EXPECT_NEAR(grown_mib, 30, 5);
+  return -1;
+}
+
+// The kernel kills who has most mapped: that is to be a worker.
+TEST(Arenas, are_not_mapped_by_their_owner_once_they_are_made) {
+  const std::int64_t before = mapped_kib("RssShmem:");
+  ASSERT_GE(before, 0);
+  auto arenas = make_arenas(Sizes{64 * mib});
+  EXPECT_LT(mapped_kib("RssShmem:") - before, 16 << 10);
+  EXPECT_EQ(pages_in(arenas.at(0), 0, 64 * mib), 64 * mib / 4096) << "but they are there";
 }
 
 TEST(SharedMemory, is_zero_at_first_and_one_for_all_who_map_it) {

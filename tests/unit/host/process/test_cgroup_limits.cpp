@@ -31,11 +31,9 @@ TEST_F(CgroupLimitsTest, the_tightest_of_all_groups_above_binds) {
   put("/proc/self/cgroup", "0::/a/b");
   put("/sys/fs/cgroup/a/b/cpu.max", "max 100000");
   put("/sys/fs/cgroup/a/cpu.max", "150000 100000");
-  put("/sys/fs/cgroup/a/b/memory.max", "2000");
-  put("/sys/fs/cgroup/a/memory.max", "1000");
   const CgroupLimits limits = cgroup_limits(root_);
   EXPECT_EQ(limits.cpus, 1.5);
-  EXPECT_EQ(limits.memory_bytes, 1000);
+  EXPECT_TRUE(limits.memory.empty());
 }
 
 TEST_F(CgroupLimitsTest, version_1_has_a_hierarchy_for_each) {
@@ -49,7 +47,8 @@ TEST_F(CgroupLimitsTest, version_1_has_a_hierarchy_for_each) {
   put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
   const CgroupLimits limits = cgroup_limits(root_);
   EXPECT_EQ(limits.cpus, 0.5);
-  EXPECT_EQ(limits.memory_bytes, 4096);
+  ASSERT_EQ(limits.memory.size(), 1u) << "the mount's own group has no limit";
+  EXPECT_EQ(limits.memory[0].limit_bytes, 4096);
 }
 
 TEST_F(CgroupLimitsTest, no_limit_is_no_figure) {
@@ -61,7 +60,7 @@ TEST_F(CgroupLimitsTest, no_limit_is_no_figure) {
   put("/cpu/cpu.cfs_period_us", "100000");
   const CgroupLimits limits = cgroup_limits(root_);
   EXPECT_FALSE(limits.cpus);
-  EXPECT_FALSE(limits.memory_bytes);
+  EXPECT_TRUE(limits.memory.empty());
   EXPECT_FALSE(cgroup_limits(root_ + "/nothing").cpus);
 }
 

@@ -57,7 +57,7 @@ TEST(ContainedChild, has_bounded_files_no_core_and_is_the_first_to_be_killed_for
   const std::string most = std::to_string(std::min<rlim_t>(files.rlim_max, 4096));
   EXPECT_EQ(said(shell("ulimit -Hn; ulimit -Sn")), most + "\n" + most + "\n");
   EXPECT_EQ(said(shell("ulimit -Hc")), "0\n");
-  EXPECT_EQ(said(shell("cat /proc/self/oom_score_adj")), "500\n");
+  EXPECT_EQ(said(shell("cat /proc/self/oom_score_adj")), "1000\n");
   ProcessSpec keeping = shell("ulimit -Hc");
   keeping.keep_core = true;
   rlimit core{};

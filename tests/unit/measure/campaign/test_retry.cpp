@@ -234,6 +234,53 @@ TEST(StackMemory, counts_what_lies_around_buffers) {
                                     3 * (dst + around));
 }
 
+// One set of each kernel, and the plain constants of one of them at a time.
+TEST(StackMemory, at_the_least_is_a_set_of_each_kernel_and_the_largest_plain_constants) {
+  const auto gemm = [](std::int64_t n) {
+    KernelCase out{
+        .problem =
+            {"gemm",
+             {{"m", 8}, {"n", n}, {"k", 32}, {"src_dtype", 2}, {"wei_dtype", 2}, {"dst_dtype", 2}}},
+        .backend = "fake"};
+    out.sets = 5;
+    return out;
+  };
+  const auto one_set = [&](std::int64_t n) {
+    KernelCase k = gemm(n);
+    k.sets = 1;
+    return staged_bytes(k);
+  };
+  constexpr std::int64_t around = 8192, small_plain = 16 * 32 * 4;
+  const std::vector<KernelCase> both{gemm(16), gemm(64)};
+  EXPECT_EQ(least_bytes(both), one_set(16) + one_set(64) - (small_plain + around));
+  EXPECT_EQ(least_bytes(std::span(both).first(1)), one_set(16));
+  EXPECT_EQ(least_bytes({}), 0);
+
+  Stack stack{.kernels = both, .instances = {7, 7}};
+  stack.kernels.push_back(both[0]);  // again: on the same sets
+  stack.instances.push_back(7);
+  ArenaNeed need;
+  need.add(std::vector{stack, Stack{.kernels = {both[0]}, .instances = {7}}});
+  EXPECT_EQ(need.least, (std::vector{least_bytes(both), one_set(16)}));
+  EXPECT_EQ(need.least_at_once, least_bytes(both) + one_set(16));
+  EXPECT_EQ(need.wanted_bytes(), need.wanted[0] + need.wanted[1]);
+  need.add(both[0]);
+  EXPECT_EQ(need.least_at_once, least_bytes(both) + one_set(16)) << "not at the same time";
+  EXPECT_EQ(need.wanted.size(), 2u);
+}
+
+TEST(StackMemory, beyond_the_limit_is_refused_with_what_it_needs) {
+  constexpr std::int64_t mib = 1 << 20;
+  const RunMemory limited{.machine_bytes = 8192 * mib,
+                          .limit_bytes = 1024 * mib,
+                          .free_bytes = 300 * mib,
+                          .limited_by = "/sys/fs/cgroup/job"};
+  EXPECT_FALSE(memory_refusal(960 * mib, 2, limited)) << "what others hold now may go";
+  EXPECT_EQ(memory_refusal(961 * mib, 2, limited),
+            "needs 961 MiB of memory for one argument set of each kernel on 2 shards, and this run "
+            "may use 960 MiB (limit of /sys/fs/cgroup/job)");
+}
+
 TEST(SignalsOfChecks, keep_the_largest_cost_of_new_inputs) {
   std::vector<Signal> signals;
   keep_most(signals, std::nullopt);

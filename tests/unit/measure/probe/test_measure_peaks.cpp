@@ -3,7 +3,7 @@
 
 #include "host/machine.hpp"
 #include "host/partition.hpp"
-#include "host/process/arena.hpp"
+#include "host/process/run_memory.hpp"
 #include "measure/probe/peaks.hpp"
 
 namespace halmark {
@@ -34,8 +34,8 @@ TEST(MeasurePeaks, describes_this_machine_and_what_was_probed_until_it_was_stopp
   const Bandwidth& memory = device.bandwidths.back();
   EXPECT_EQ(memory.level, "memory");
   EXPECT_EQ(memory.access, "slices");
-  const auto available = static_cast<double>(available_memory_bytes());
-  const double expected = std::min(256.0 * (1 << 20), available / 16);
+  const auto may_use = static_cast<double>(run_memory().may_use_bytes());
+  const double expected = std::min(256.0 * (1 << 20), may_use / 8);
   EXPECT_NEAR(static_cast<double>(memory.working_set_bytes) / expected, 1, 0.2);
   EXPECT_FALSE(device.ring_plateau_bytes);
 }
