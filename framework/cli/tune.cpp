@@ -285,9 +285,8 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
   const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
   if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
-  std::error_code ignored;  // writing says what is wrong with it
-  std::filesystem::create_directories(folder, ignored);
   options.sweep = (folder / (asked_name(options.asked) + ".toml")).string();
+  require_writable(options.sweep, "--db");
   write_whole_file(text, options.sweep);
   if (options.pick.empty()) options.pick = "knee";
   return execute_sweep(global, options);

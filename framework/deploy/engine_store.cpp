@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/input/places.hpp"
 #include "core/json/engine_step_json.hpp"
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
@@ -54,10 +55,7 @@ std::string keep_import(const std::string& database, const EngineImport& importe
   const fs::path path = folder / (imported.tool + '-' + digest.substr(0, digits_of_name) + ".json");
   std::error_code error;
   if (fs::exists(path, error)) return path.string();
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(ExitCode::error, "the folder cannot be made: " + error.message(), folder.string());
-  }
+  require_writable(path, "--db");
   write_whole_file(dump_json({{"schema", schema},
                               {"version", schema_version},
                               {"sha256", digest},

@@ -66,7 +66,8 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error) {
-    throw Error(ExitCode::error, "the folder cannot be made: " + error.message(), folder.string());
+    throw Error(ExitCode::error, "the folder cannot be made: " + error.message(), folder.string(),
+                "name another place with --out");
   }
 }
 

@@ -32,6 +32,9 @@ report::View serve_node(const NodeFacts& node, AgentOptions options) {
     options.spool = (state_dir() / ("spool-" + options.node + ".db")).string();
   }
   options.sentinel_file = (state_dir() / ("sentinel-" + options.node + ".json")).string();
+  // Rows go there when the server is away: too late to learn that they cannot.
+  require_writable(options.spool, "--spool");
+  require_writable(options.sentinel_file, "");
   const AgentEnd end = run_agent(node, options);
   return {.data = {{"measured", end.measured}, {"failed", end.failed}, {"lost", end.lost}},
           .text = fmt::format("{} rows measured, {} of them failed, {} leases lost\n", end.measured,

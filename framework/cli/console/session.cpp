@@ -123,7 +123,11 @@ void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine) {
 
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
   if (peaks == nullptr || !peaks->has_seen()) return;
-  tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
+  try {
+    tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
+  } catch (const Error& e) {  // what was measured is to be reported all the same
+    write_stderr("halmark: the peaks that this run saw are not kept: " + e.line() + '\n');
+  }
 }
 
 tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine, Keeping keeping,

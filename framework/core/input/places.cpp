@@ -1,6 +1,10 @@
 #include "core/input/places.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <system_error>
 
@@ -19,13 +23,18 @@ fs::path xdg(const char* variable, const char* fallback) {
   return fs::path(home != nullptr && *home != '\0' ? home : "/tmp") / fallback / "halmark";
 }
 
-fs::path created(const fs::path& folder) {
+// Nothing where it can be.
+std::string why_not_writable(const fs::path& file) {
+  const fs::path folder = fs::absolute(file).parent_path();
   std::error_code code;
   fs::create_directories(folder, code);
-  if (code) {
-    throw Error(ExitCode::error, "cannot create the folder: " + code.message(), folder.string());
+  if (code) return "cannot be written: its folder cannot be made: " + code.message();
+  // It is replaced by another of the same name, so the folder decides as well.
+  for (const fs::path& place : {folder, file}) {
+    if (!fs::exists(place, code) || ::access(place.c_str(), W_OK) == 0) continue;
+    return std::string("cannot be written: ") + std::strerror(errno);
   }
-  return folder;
+  return {};
 }
 
 }  // namespace
@@ -79,8 +88,6 @@ fs::path plugin_template_dir() {
 
 fs::path state_dir() { return xdg("XDG_STATE_HOME", ".local/state"); }
 
-fs::path cache_dir() { return created(xdg("XDG_CACHE_HOME", ".cache")); }
-
 fs::path measured_device_path(std::string_view fingerprint) {
   return state_dir() / "devices" / (std::string(fingerprint) + ".toml");
 }
@@ -89,6 +96,23 @@ fs::path builds_dir() { return state_dir() / "builds"; }
 
 fs::path measured_limits_path(std::string_view fingerprint) {
   return measured_device_path(std::string(fingerprint) + "-limits");
+}
+
+std::string remedy_of_place(const fs::path& file, std::string_view option) {
+  std::string out;
+  if (!option.empty()) out = "name another file with " + std::string(option);
+  const std::string below = state_dir().string() + '/';
+  if (fs::absolute(file).string().starts_with(below)) {
+    out += (out.empty() ? "" : ", or ") +
+           std::string("set XDG_STATE_HOME to a folder that this user can write");
+  }
+  return out;
+}
+
+void require_writable(const fs::path& file, std::string_view option) {
+  const std::string why = why_not_writable(file);
+  if (why.empty()) return;
+  throw Error(ExitCode::error, why, file.string(), remedy_of_place(file, option));
 }
 
 }  // namespace halmark

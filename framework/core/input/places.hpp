@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,11 +18,18 @@ std::filesystem::path installation_prefix();
 // has it.
 std::filesystem::path plugin_template_dir();
 std::filesystem::path state_dir();  // not created
-std::filesystem::path cache_dir();  // created
 // The file that `peaks` writes for this machine.
 std::filesystem::path measured_device_path(std::string_view fingerprint);
 std::filesystem::path builds_dir();  // of kept builds; not created
 // Beside it: the limits that `halmark aa` wrote.
 std::filesystem::path measured_limits_path(std::string_view fingerprint);
+
+// Asked before any work whose result is to be written: makes the folder of `file`, and throws Error
+// (exit 1) where the file cannot be made or replaced there. `option` names another ("" = none
+// does).
+void require_writable(const std::filesystem::path& file, std::string_view option);
+// What to do about a file that cannot be written: "name another file with --db, or set
+// XDG_STATE_HOME ..." of one in the folder of this user.
+std::string remedy_of_place(const std::filesystem::path& file, std::string_view option);
 
 }  // namespace halmark

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/input/places.hpp"
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -48,7 +49,7 @@ SentinelHistory read_history(const std::string& file) {
 }
 
 void write_history(const SentinelHistory& history, const std::string& file) {
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  require_writable(file, "");
   write_whole_file(dump_json({{"schema", schema}, {"version", 1}, {"looks_ns", history}}, 1) + '\n',
                    file);
 }

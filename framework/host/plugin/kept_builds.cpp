@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/input/input_file.hpp"
+#include "core/input/places.hpp"
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
@@ -206,7 +207,7 @@ Result<KeptBuild, std::string> keep_build(const BuildFiles& files, const std::st
     if (read_build(place)) {
       describe(place, files, content, now_utc);
     } else {
-      fs::create_directories(folder);
+      require_writable(place, "");
       put_build(files, content, place, now_utc, kept_builds(folder));
     }
     drop_old(folder, id, limits);

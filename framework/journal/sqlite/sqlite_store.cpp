@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/input/places.hpp"
 #include "core/text/url.hpp"
 #include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
@@ -19,8 +20,7 @@ using namespace journal;
 // The lock file lies beside the database, so what is refused is refused before it.
 std::unique_ptr<WriterLock> writer_role(const std::string& path) {
   judge_file(path);
-  std::error_code ignored;  // the lock file says what is wrong with the folder
-  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), ignored);
+  require_writable(path, "--db");
   return std::make_unique<WriterLock>(path);
 }
 

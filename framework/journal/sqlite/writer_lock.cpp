@@ -11,6 +11,7 @@
 #include <ctime>
 #include <thread>
 
+#include "core/input/places.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::journal {
@@ -58,7 +59,7 @@ int open_lock(const std::string& path) {
   }
   if (fd < 0) {
     throw Error(ExitCode::error, std::string("cannot open the lock file: ") + std::strerror(errno),
-                path);
+                path, remedy_of_place(path, "--db"));
   }
   if (is_lock_file(fd)) return fd;
   close(fd);

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/input/input_kind.hpp"
+#include "core/input/places.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -33,7 +34,7 @@ StudyJournalFile::StudyJournalFile(const std::string& path, StudyAccess access) 
   if (fs::exists(about) && !fs::is_regular_file(about)) {
     throw refused("this is no regular file", path_, "name another file");
   }
-  if (makes) fs::create_directories(fs::absolute(path_).parent_path(), code);
+  if (makes) require_writable(path_, "--study");
   const int flags = O_RDWR | O_APPEND | O_CLOEXEC;
   fd_ = open(path_.c_str(), makes ? flags | O_CREAT : flags, 0644);
   if (fd_ < 0) throw failure("the journal cannot be opened");

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/version.hpp"
@@ -184,7 +185,7 @@ SQLite::Database open_study_file(const std::string& path, StudyAccess access, St
     };
     if (is_new && access == StudyAccess::existing) throw no_studies();
     const fs::path folder = fs::absolute(path).parent_path();
-    if (is_new && is_kept) fs::create_directories(folder);
+    if (is_new && is_kept) require_writable(path, "--study");
     SQLite::Database db(
         path, is_new ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READWRITE);
     configure(db, turn);

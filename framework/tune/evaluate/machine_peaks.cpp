@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "core/input/places.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "measure/probe/peaks.hpp"
 #include "plan/device/device_file.hpp"
@@ -12,6 +13,7 @@ namespace halmark::tune {
 
 Device measure_machine_peaks(const PeakMeasuring& options) {
   require_own_file(options.path, options.fingerprint);
+  require_writable(options.path, "");
   Device seen = measure_peaks({.is_quick = options.is_quick,
                                .limits = options.limits,
                                .date_utc = journal::utc_now(),

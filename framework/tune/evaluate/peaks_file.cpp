@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "plan/device/device_file.hpp"
 #include "report/report.hpp"
@@ -42,9 +43,7 @@ Device merged_with_file(Device seen, const std::string& path) {
 }
 
 void write_peaks_file(const Device& device, const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code said_by_writing;
-  if (!folder.empty()) std::filesystem::create_directories(folder, said_by_writing);
+  require_writable(path, "");
   write_whole_file(device_text(device), path);
 }
 

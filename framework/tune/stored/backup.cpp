@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "journal/copy_database.hpp"
 #include "journal/salvage.hpp"
@@ -89,10 +90,7 @@ Backup back_up(const std::string& database, const std::string& folder, const Ver
   }
   const fs::path to = folder.empty() ? path.parent_path() / "backups" : fs::path(folder);
   std::error_code code;
-  fs::create_directories(to, code);
-  if (code) {
-    throw Error(ExitCode::error, "cannot create the folder: " + code.message(), to.string());
-  }
+  require_writable(to / name, "--to");
   const std::string stamp = utc_stamp();
   Backup out;
   out.files.push_back({.from = database, .to = free_name(to, name, stamp)});

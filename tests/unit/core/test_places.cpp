@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <map>
 #include <optional>
@@ -57,16 +58,42 @@ TEST_F(Places, state_is_where_the_environment_says_and_else_at_home) {
   EXPECT_EQ(state_dir(), "/tmp/.local/state/halmark");
 }
 
-TEST_F(Places, a_cache_is_made_where_it_is_asked_for) {
+TEST_F(Places, a_file_that_can_be_written_gets_its_folder) {
   const test::ScratchFolder folder;
-  set("XDG_CACHE_HOME", folder / "deep/er");
-  EXPECT_EQ(cache_dir(), folder / "deep/er/halmark");
-  EXPECT_TRUE(fs::is_directory(folder / "deep/er/halmark"));
+  require_writable(folder / "deep/er/file", "--db");
+  EXPECT_TRUE(fs::is_directory(folder / "deep/er"));
+  EXPECT_FALSE(fs::exists(folder / "deep/er/file"));
+  test::write_file(folder / "deep/er/file", "");
+  require_writable(folder / "deep/er/file", "--db");
+}
+
+// Below a file no folder can be made, by nobody.
+TEST_F(Places, what_cannot_be_written_says_what_to_do) {
+  const test::ScratchFolder folder;
   test::write_file(folder / "file", "");
-  set("XDG_CACHE_HOME", folder / "file");
-  const Error error = test::error_of([] { cache_dir(); });
-  EXPECT_EQ(error.exit_code(), ExitCode::error);
-  EXPECT_NE(error.line().find("cannot create the folder"), std::string::npos) << error.line();
+  const auto said = [](const fs::path& file, std::string_view option) {
+    const Error error = test::error_of([&] { require_writable(file, option); });
+    EXPECT_EQ(error.exit_code(), ExitCode::error);
+    EXPECT_EQ(error.where(), file.string());
+    EXPECT_NE(error.line().find("its folder cannot be made: Not a directory"), std::string::npos)
+        << error.line();
+    return error.remedy();
+  };
+  EXPECT_EQ(said(folder / "file/x.db", "--db"), "name another file with --db");
+  EXPECT_EQ(said(folder / "file/x.db", ""), "");
+  set("XDG_STATE_HOME", folder / "file");
+  const std::string variable = "set XDG_STATE_HOME to a folder that this user can write";
+  EXPECT_EQ(said(state_dir() / "halmark.db", "--db"),
+            "name another file with --db, or " + variable);
+  EXPECT_EQ(said(measured_device_path("f0"), ""), variable);
+}
+
+// Root may write everywhere but where nobody may.
+TEST_F(Places, a_folder_that_others_own_is_asked_before_any_work) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write into folders of others";
+  const Error error = test::error_of([] { require_writable("/usr/x.db", "--db"); });
+  EXPECT_EQ(error.line(),
+            "/usr/x.db: cannot be written: Permission denied; name another file with --db");
 }
 
 TEST_F(Places, configurations_named_by_the_user_go_first) {

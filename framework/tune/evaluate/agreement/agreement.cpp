@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <map>
 
+#include "core/input/places.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "report/report.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -234,6 +234,7 @@ std::vector<KernelCase> usual_cases(const std::string& backend, const std::strin
 }
 
 Agreement measure_agreement(std::span<const KernelCase> cases, const AgreementRun& run) {
+  require_writable(run.path, "--out");
   KernelMeasuring measuring = run.measuring;
   const int rounds = measuring.rounds;
   measuring.rounds = 2 * rounds * run.pairs;
@@ -242,9 +243,6 @@ Agreement measure_agreement(std::span<const KernelCase> cases, const AgreementRu
   Agreement out = agreement_of(cases, rows, rounds);
   out.rows = std::move(rows);
   if (measuring.is_interrupted && measuring.is_interrupted()) return out;
-  const std::filesystem::path folder = std::filesystem::path(run.path).parent_path();
-  std::error_code said_by_writing;
-  if (!folder.empty()) std::filesystem::create_directories(folder, said_by_writing);
   const std::string comment = "halmark aa, " + journal::utc_now() + ": " +
                               std::to_string(out.agreeing()) + " of " +
                               std::to_string(out.pairs()) + " pairs of repeats agreed";

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "tune/evaluate/peaks_file.hpp"
@@ -234,6 +235,7 @@ void add_upper_ends(Device& device, const Device& datasheet) {
 
 Device measure_device_peaks(const DevicePeakMeasuring& options) {
   require_own_file(options.path, options.fingerprint);
+  require_writable(options.path, "");
   Device device = merged_with_file(DevicePeaks(options).run(), options.path);
   if (options.datasheet) add_upper_ends(device, *options.datasheet);
   const auto& stops = options.measuring.is_interrupted;
