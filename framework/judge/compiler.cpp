@@ -9,6 +9,7 @@
 
 #include "core/text/text.hpp"
 #include "host/process/contained_process.hpp"
+#include "host/process/run_memory.hpp"
 
 namespace halmark::judge {
 namespace {
@@ -63,8 +64,8 @@ std::string find_compiler(const char* variable, const std::vector<std::string>& 
 
 Result<std::string, BuildFailure> run_compiler(const std::string& program,
                                                const std::vector<std::string>& arguments,
-                                               const CompileLimits& limits,
-                                               const std::string& folder) {
+                                               CompileLimits limits, const std::string& folder) {
+  limits.memory_bytes = std::min(limits.memory_bytes, run_memory().worker_bytes(1));
   const auto process = ContainedProcess::start({.program = program,
                                                 .arguments = arguments,
                                                 .environment = compiler_environment(folder),
