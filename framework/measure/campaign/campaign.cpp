@@ -154,7 +154,7 @@ Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& gr
   Measurement row;
   std::string why = kernel_case.mode == CacheMode::in_stack ? "no stack in which it stands is known"
                                                             : losses_.why_not(kernel_case);
-  if (why.empty()) why = why_too_large(kernel_case);
+  if (why.empty()) why = why_refused_here(kernel_case);
   if (!why.empty()) {
     row = {.kernel_case = kernel_case, .status = Status::refused, .reason = why};
   } else {
@@ -246,15 +246,21 @@ void Campaign::follow_bandwidth() {
   if (walk_bytes_ > 0 && !bandwidth_) bandwidth_.emplace(walk_bytes_);
 }
 
-// In memory of this machine; what is in memory of a device, the device says. Empty: it may be
-// tried.
-std::string Campaign::why_too_large(const KernelCase& kernel_case) const {
-  if (kernel_case.backend != "cpu" || is_over_nodes(kernel_case)) return {};
+// Nothing where this machine's memory can hold it. Throws Error for a problem that its contract
+// refuses.
+std::optional<std::string> Campaign::why_too_large(const KernelCase& kernel_case) const {
+  if (is_over_nodes(kernel_case)) return std::nullopt;
+  const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+  const std::int64_t bytes = least_bytes(std::span(&kernel_case, 1));
+  return memory_refusal(bytes * static_cast<std::int64_t>(workers), workers, memory_);
+}
+
+// What a device has in memory of its own it says itself.
+std::string Campaign::why_refused_here(const KernelCase& kernel_case) const {
+  const RunPeaks* peaks = peaks_of(kernel_case);
+  const bool is_here = kernel_case.backend == "cpu" || (peaks != nullptr && !peaks->are_apart());
   try {
-    const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
-    const std::int64_t bytes = least_bytes(std::span(&kernel_case, 1));
-    return memory_refusal(bytes * static_cast<std::int64_t>(workers), workers, memory_)
-        .value_or("");
+    return is_here ? why_too_large(kernel_case).value_or("") : "";
   } catch (const Error&) {
     return {};  // its trial will say what is wrong with it, as a row
   }
@@ -271,7 +277,7 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
       if (!stacks.empty()) {
         const bool is_here = !filled_nodes(options_.job, static_cast<int>(stacks.size()));
         if (is_here) need.add(stacks);
-      } else if (why_too_large(kernel_case).empty()) {
+      } else if (!why_too_large(kernel_case)) {
         need.add(kernel_case);
       }
     } catch (const Error&) {

@@ -131,7 +131,8 @@ class Campaign {
   bool ensure_crew(const CaseGroup& group, Measurement& row);
   void follow_bandwidth();
   void prepare_arenas(std::span<const KernelCase> cases);
-  std::string why_too_large(const KernelCase& kernel_case) const;
+  std::optional<std::string> why_too_large(const KernelCase& kernel_case) const;
+  std::string why_refused_here(const KernelCase& kernel_case) const;
   void finish(Measurement row, bool is_resumed);
   bool stopped() const;
   RunPeaks* peaks_of(const KernelCase& kernel_case) const;

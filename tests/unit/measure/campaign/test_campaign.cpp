@@ -46,6 +46,27 @@ TEST(Campaign, measures_every_case_in_every_round_and_commits_each_row_once) {
   EXPECT_EQ(seeds.size(), 4U);
 }
 
+// No worker is started for it, and what fits is measured.
+TEST(Campaign, what_needs_more_than_the_machine_has_is_refused_with_its_need) {
+  CampaignOptions options = fake_options("");
+  options.plugin_path_by_backend["cpu"] = fake_plugin_path;
+  KernelCase large = copy_case(std::int64_t{1} << 45), small = copy_case(64);
+  large.backend = small.backend = "cpu";
+  const auto rows = Campaign(std::move(options)).run(std::vector{large, small});
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Measurement& row : rows) {
+    if (row.kernel_case == small) {
+      EXPECT_EQ(row.status, Status::ok) << row.reason;
+      continue;
+    }
+    EXPECT_EQ(row.status, Status::refused);
+    EXPECT_NE(row.reason.find("needs 67108864 MiB of memory for one argument set"),
+              std::string::npos)
+        << row.reason;
+    EXPECT_EQ(row.wall_s, 0);
+  }
+}
+
 TEST(Campaign, a_stored_round_is_not_measured_again) {
   CampaignOptions options = fake_options("");
   options.rounds = 2;
