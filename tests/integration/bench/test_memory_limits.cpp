@@ -108,8 +108,23 @@ TEST_F(MemoryLimit, of_512_mib_is_enough_for_a_tiny_sweep_and_nothing_is_killed)
   const Outcome o = inside(group, {"tune", sweep, "--quiet", "--db", "tiny.db"});
   EXPECT_EQ(group.kills(), 0);
   EXPECT_TRUE(o.exit_code == 0 || o.exit_code == 4) << o.exit_code << o.out << o.err;
-  EXPECT_EQ(sql_count("tiny.db", "SELECT count(*) FROM entry WHERE data LIKE '%out_of_memory%'"),
+  EXPECT_EQ(sql_count("tiny.db", "SELECT count(*) FROM entry WHERE body LIKE '%out_of_memory%'"),
             0);
+}
+
+// Whoever takes all that there is, the kernel kills a worker for it: a row, and the rest goes on.
+TEST_F(MemoryLimit, that_a_worker_without_one_exceeds_costs_that_worker_alone) {
+  const LimitedGroup group(384 * mib);
+  if (!group.is_made()) GTEST_SKIP() << no_group;
+  know_peaks();
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "devour=prepare;devour_bytes=3000000000";
+  const Outcome o = inside(group, {"bench", "--backend", "fake", "--op", "gemm", "--params",
+                                   "m=8,n=256,k=256", "--dtype", "f32", "--sets", "1", "--rounds",
+                                   "1", "--no-store", "--json", "--worker-memory", "none"});
+  EXPECT_GT(group.kills(), 0);
+  EXPECT_EQ(o.signal, 0) << "halmark itself";
+  const Json row = envelope_of(o.out)["data"]["rows"][0];
+  EXPECT_EQ(row["status"], "out_of_memory") << row;
 }
 
 // A table and a head of 768 MiB each.
