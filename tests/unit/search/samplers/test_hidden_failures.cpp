@@ -58,7 +58,7 @@ TEST_P(FailuresAtTheFront, keep_no_search_from_it) {
   const std::vector<Objectives> front = exact_front(problem, space);
   int reached = 0;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const auto told = searched(problem, space, GetParam(), seed, 200);
+    const auto told = searched(problem, space, GetParam(), seed, 250);
     reached += std::ranges::any_of(
         told, [&](const Told& t) { return std::ranges::find(front, t.objectives) != front.end(); });
   }
