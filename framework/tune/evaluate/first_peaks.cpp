@@ -1,0 +1,22 @@
+#include "tune/evaluate/first_peaks.hpp"
+
+#include "plan/device/device_file.hpp"
+
+namespace halmark::tune {
+
+FirstPeaks::FirstPeaks(const Store& store, std::int64_t run, const Target& target) {
+  for (const UsedPeaks& used : store.used_peaks(run)) {
+    const std::string name = used.devices.empty() ? target.device_text() : used.devices.front();
+    const auto [at, is_first] = devices_.try_emplace(name);
+    if (!is_first) continue;
+    at->second = parse_device(used.device_text, "run " + std::to_string(run));
+    bounds_.emplace(name, CaseBounds({.device = &at->second, .threads = used.threads}));
+  }
+}
+
+double FirstPeaks::bound_ns(const KernelCase& kernel_case) const {
+  const auto own = bounds_.find(kernel_case.backend + ':' + kernel_case.device);
+  return own == bounds_.end() ? 0 : own->second.of(kernel_case).bound.ns();
+}
+
+}  // namespace halmark::tune
