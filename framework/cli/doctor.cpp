@@ -9,7 +9,6 @@
 #include "host/group.hpp"
 #include "host/plugin/plugin_checks.hpp"
 #include "host/process/contained_process.hpp"
-#include "host/process/run_memory.hpp"
 #include "journal/store.hpp"
 #include "measure/campaign/node_agreement.hpp"
 #include "measure/sampling/gbench.hpp"
@@ -33,15 +32,9 @@ std::vector<Check> machine_checks(const GlobalOptions& options) {
   const ContainmentLevel level = containment_level();
   out.push_back({"containment", level == ContainmentLevel::cgroup_v2 ? "ok" : "note",
                  std::string(containment_text(level))});
-  const RunMemory memory = run_memory();
-  out.push_back({"memory", memory.kills_whole_group ? "note" : "ok",
-                 "this run may use " + memory.text() +
-                     (memory.kills_whole_group
-                          ? "; when it ends, the kernel kills every process of the control group, "
-                            "this one too (memory.oom.group)"
-                          : "")});
-  out.push_back(
-      {"worker memory", "ok", worker_memory_text(worker_limits_of(options).memory_bytes)});
+  for (Check& check : memory_checks(worker_limits_of(options).memory_bytes)) {
+    out.push_back(std::move(check));
+  }
   const std::string mpirun = find_mpirun();
   out.push_back({"mpirun", mpirun.empty() ? "missing" : "ok",
                  mpirun.empty()

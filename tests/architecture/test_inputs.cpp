@@ -18,7 +18,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/host/machine.cpp", "/proc and /sys"},
     {"framework/host/plugin/kept_builds.cpp", "/proc; writes"},
     {"framework/host/plugin/new_project.cpp", "writes"},
-    {"framework/host/process/arena.cpp", "/proc/meminfo"},
+    {"framework/host/process/run_memory.cpp", "/proc/meminfo"},
     {"framework/host/process/cgroup.cpp", "/proc and the control groups"},
     {"framework/host/process/contained_process.cpp", "/proc, /dev/null, a file of its own"},
     {"framework/host/process/descendants.cpp", "/proc"},

@@ -123,11 +123,9 @@ void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine) {
 
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
   if (peaks == nullptr || !peaks->has_seen()) return;
-  try {
-    tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
-  } catch (const Error& e) {  // what was measured is to be reported all the same
-    write_stderr("halmark: the peaks that this run saw are not kept: " + e.line() + '\n');
-  }
+  const std::string why_not =
+      tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
+  if (!why_not.empty()) write_stderr("halmark: peaks of this run are not kept: " + why_not + '\n');
 }
 
 tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine, Keeping keeping,

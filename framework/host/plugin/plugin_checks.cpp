@@ -38,6 +38,16 @@ std::vector<Check> plugin_checks(std::span<const FoundPlugin> found) {
   return out;
 }
 
+std::vector<Check> memory_checks(std::optional<std::int64_t> stated_of_worker) {
+  const RunMemory memory = run_memory();
+  const std::string kills_all =
+      "; when it ends, the kernel kills every process of the control group, this one too "
+      "(memory.oom.group)";
+  return {{"memory", memory.kills_whole_group ? "note" : "ok",
+           "this run may use " + memory.text() + (memory.kills_whole_group ? kills_all : "")},
+          {"worker memory", "ok", worker_memory_text(stated_of_worker)}};
+}
+
 std::string worker_memory_text(std::optional<std::int64_t> stated) {
   if (stated && *stated == 0) return "no limit: --worker-memory none";
   const std::int64_t bytes = stated ? *stated : run_memory().worker_bytes(1);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/input/places.hpp"
+#include "core/text/error.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "measure/probe/peaks.hpp"
 #include "plan/device/device_file.hpp"
@@ -26,12 +27,17 @@ Device measure_machine_peaks(const PeakMeasuring& options) {
   return device;
 }
 
-void keep_seen_peaks(const Device& seen, const std::string& path) {
+std::string keep_seen_peaks(const Device& seen, const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return;
-  Device device = read_device(path);
-  observe(device, seen);
-  write_peaks_file(device, path);
+  if (!std::filesystem::exists(path, ignored)) return {};
+  try {
+    Device device = read_device(path);
+    observe(device, seen);
+    write_peaks_file(device, path);
+    return {};
+  } catch (const Error& e) {
+    return e.line();
+  }
 }
 
 }  // namespace halmark::tune

@@ -24,7 +24,8 @@ struct PeakMeasuring {
 // path for a storage error.
 Device measure_machine_peaks(const PeakMeasuring& options);
 
-// Adds what a run saw of the ceilings to the device file, where there is one.
-void keep_seen_peaks(const Device& seen, const std::string& path);
+// Adds what a run saw of the ceilings to the device file, where there is one. Gives why it cannot:
+// what was measured is to be reported all the same.
+std::string keep_seen_peaks(const Device& seen, const std::string& path);
 
 }  // namespace halmark::tune

@@ -145,7 +145,8 @@ TEST_F(Containment, every_worker_has_a_limit_of_memory_and_the_user_may_set_it) 
   EXPECT_EQ(o.exit_code, 4) << o.out << o.err;
   const Json row = envelope_of(o.out)["data"]["rows"][0];
   EXPECT_EQ(row["status"], "out_of_memory") << row;
-  EXPECT_THAT(halmark({"doctor"}).out, HasSubstr("what this run may use, shared by workers at once"));
+  EXPECT_THAT(halmark({"doctor"}).out,
+              HasSubstr("what this run may use, shared by workers at once"));
   EXPECT_THAT(halmark({"doctor", "--worker-memory", "1GiB"}).out, HasSubstr("1024 MiB"));
   const Outcome bad = halmark({"doctor", "--worker-memory", "8"});
   EXPECT_EQ(bad.exit_code, 2);

@@ -100,7 +100,8 @@ TEST_F(MemoryLimit, of_512_mib_is_enough_for_a_tiny_sweep_and_nothing_is_killed)
 #endif
   const LimitedGroup group(512 * mib);
   if (!group.is_made()) GTEST_SKIP() << no_group;
-  know_peaks("[[bandwidth]]\nlevel = \"memory\"\nthreads = 1\nbytes_per_s = 1e13\n");
+  know_peaks(
+      "[[bandwidth]]\nlevel = \"memory\"\nthreads = 1\nbytes_per_s = 1e13\nsource = \"a test\"\n");
   const std::string sweep = tiny_sweep("cpu");
   const Outcome planned = inside(group, {"tune", sweep, "--plan"});
   EXPECT_EQ(planned.exit_code, 0) << planned.err;
