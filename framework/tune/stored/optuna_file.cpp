@@ -17,6 +17,7 @@
 #include "study/storage/open.hpp"
 #include "study/values_json.hpp"
 #include "tune/stored/stored_study.hpp"
+#include "tune/stored/study_trials.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -112,12 +113,6 @@ std::map<std::string, ParamValue> facts_of(const KernelCase& c) {
   return out;
 }
 
-bool comes_before(const ParamValue& a, const ParamValue& b) {
-  const auto* left = std::get_if<std::int64_t>(&a);
-  const auto* right = std::get_if<std::int64_t>(&b);
-  return left != nullptr && right != nullptr ? *left < *right : text_of(a) < text_of(b);
-}
-
 // The distribution of each fact; of one choice where it is the same wherever it is known.
 std::map<std::string, std::shared_ptr<const ParamDistribution>> choices_of(
     const std::vector<std::map<std::string, ParamValue>>& cases) {
@@ -127,10 +122,8 @@ std::map<std::string, std::shared_ptr<const ParamDistribution>> choices_of(
   }
   std::map<std::string, std::shared_ptr<const ParamDistribution>> out;
   for (auto& [name, choices] : values) {
-    std::ranges::sort(choices, comes_before);
-    const auto repeated = std::ranges::unique(choices);
-    choices.erase(repeated.begin(), repeated.end());
-    out[name] = std::make_shared<const ParamDistribution>(ParamDistribution{.choices = choices});
+    out[name] = std::make_shared<const ParamDistribution>(
+        ParamDistribution{.choices = distinct_choices(std::move(choices))});
   }
   return out;
 }

@@ -75,12 +75,6 @@ Setting setting_of(const Configuration& d) {
           {"stages", ParamValue(stages_text(d.parallel))}};
 }
 
-bool comes_before(const ParamValue& a, const ParamValue& b) {
-  const auto* left = std::get_if<std::int64_t>(&a);
-  const auto* right = std::get_if<std::int64_t>(&b);
-  return left != nullptr && right != nullptr ? *left < *right : text_of(a) < text_of(b);
-}
-
 // Of what the members chose: parameters with what each took, in order, which are the choices of
 // every row of the study; and constants, which nobody chose.
 struct Chosen {
@@ -97,9 +91,7 @@ Chosen chosen_of(std::span<const Evaluation* const> evaluations) {
     std::vector<ParamValue>& choices = distribution.choices;
     for (const Evaluation* e : evaluations)
       choices.push_back(setting_of(e->configuration)[i].second);
-    std::ranges::sort(choices, comes_before);
-    const auto repeated = std::ranges::unique(choices);
-    choices.erase(repeated.begin(), repeated.end());
+    choices = distinct_choices(std::move(choices));
     if (choices.size() == 1) {
       if (choices.front() == ParamValue(std::string(even_stages))) continue;
       out.constants.emplace_back(first[i].first, dump_json(param_json(choices.front())));
@@ -189,6 +181,17 @@ std::set<std::string> stored_deployments(StudyTransaction& transaction, std::int
 }
 
 }  // namespace
+
+std::vector<ParamValue> distinct_choices(std::vector<ParamValue> values) {
+  std::ranges::sort(values, [](const ParamValue& a, const ParamValue& b) {
+    const auto* left = std::get_if<std::int64_t>(&a);
+    const auto* right = std::get_if<std::int64_t>(&b);
+    return left != nullptr && right != nullptr ? *left < *right : text_of(a) < text_of(b);
+  });
+  const auto repeated = std::ranges::unique(values);
+  values.erase(repeated.begin(), repeated.end());
+  return values;
+}
 
 StudyInfo study_of(const std::string& name, std::span<const Objective> objectives) {
   StudyInfo out{.name = name};

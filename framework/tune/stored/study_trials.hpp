@@ -15,6 +15,9 @@ namespace halmark::tune {
 // The whole evaluation as JSON, of the trials that an export may need again.
 inline constexpr std::string_view evaluation_attribute = "halmark:evaluation";
 
+// The choices of a parameter that took these values: each once, numbers in order, text behind.
+std::vector<ParamValue> distinct_choices(std::vector<ParamValue> values);
+
 StudyInfo study_of(const std::string& name, std::span<const Objective> objectives);
 
 // The values of a study's trial, in the units of its objectives; the evaluation has figures.
