@@ -147,12 +147,12 @@ std::string moved_text(const SeriesChange& change, const ComparisonRules& rules)
 }
 
 void judge(SeriesChange& change, const ComparisonRules& rules) {
-  if (change.change == Change::invalid) return;
+  if (!is_judged(change.change)) return;
   const Interval shift = machine_shift(change, rules);
   const double size = std::log(*change.ratio), floor = std::log1p(rules.floor);
   const bool is_discovery = change.q <= rules.false_discovery && change.doubt.empty();
   change.change = Change::undecided;
-  if (change.interval.low >= std::exp(-floor) && change.interval.high <= std::exp(floor)) {
+  if (is_within_floor(change.interval, rules.floor)) {
     change.change = Change::same;
   } else if (is_discovery && size - shift.high >= floor && change.interval.low > 1) {
     change.change = Change::slower;
@@ -167,16 +167,43 @@ void judge(SeriesChange& change, const ComparisonRules& rules) {
   }
 }
 
+bool has(std::span<const Change> changes, Change change) {
+  return std::ranges::find(changes, change) != changes.end();
+}
+
 }  // namespace
 
 std::string_view change_name(Change change) {
-  return enum_names<Change>("SAME", "FASTER", "SLOWER", "UNDECIDED", "INVALID").of(change);
+  return enum_names<Change>("SAME", "FASTER", "SLOWER", "UNDECIDED", "WAITING", "INVALID", "FAILED")
+      .of(change);
 }
 
 int urgency(Change change) {
-  static constexpr std::array order = {Change::slower, Change::faster, Change::undecided,
-                                       Change::invalid, Change::same};
+  static constexpr std::array order = {Change::failed,    Change::slower,  Change::faster,
+                                       Change::undecided, Change::invalid, Change::waiting,
+                                       Change::same};
   return static_cast<int>(std::ranges::find(order, change) - order.begin());
+}
+
+bool is_judged(Change change) {
+  return change == Change::same || change == Change::faster || change == Change::slower ||
+         change == Change::undecided;
+}
+
+ExitCode verdict_exit(std::span<const Change> changes, bool is_gate) {
+  if (has(changes, Change::slower) || has(changes, Change::failed)) return ExitCode::gate_failed;
+  const bool is_open = has(changes, Change::undecided) || has(changes, Change::invalid);
+  return is_open && !is_gate ? ExitCode::partial : ExitCode::ok;
+}
+
+std::string_view headline(std::span<const Change> changes) {
+  if (has(changes, Change::failed)) return "failed";
+  return has(changes, Change::slower) ? "slower" : "nothing is called slower";
+}
+
+bool is_within_floor(const Interval& ratio, double floor) {
+  const double limit = std::log1p(floor);
+  return ratio.low >= std::exp(-limit) && ratio.high <= std::exp(limit);
 }
 
 std::string_view unit_name(Unit unit) {
@@ -187,7 +214,11 @@ SeriesChange compare_series(const Series& before, const Series& after,
                             const ComparisonRules& rules) {
   SeriesChange out{.name = before.name};
   const auto sides = units_of(before, after, rules, out);
-  if (!sides) return out;
+  if (!sides) {
+    const bool computed = !log_times(before.rows).empty();
+    if (computed && all_broke(after.rows)) out.change = Change::failed;
+    return out;
+  }
   out.change = Change::undecided;
   const Difference d = welch((*sides)[0], (*sides)[1]);
   out.before_ns = std::exp((*sides)[0].centre);
@@ -205,12 +236,12 @@ SeriesChange compare_series(const Series& before, const Series& after,
 void judge_changes(std::vector<SeriesChange>& changes, const ComparisonRules& rules) {
   std::vector<double> p_values;
   for (const SeriesChange& change : changes) {
-    if (change.change != Change::invalid) p_values.push_back(change.p);
+    if (is_judged(change.change)) p_values.push_back(change.p);
   }
   const std::vector<double> q_values = false_discovery_q(p_values);
   auto q = q_values.begin();
   for (SeriesChange& change : changes) {
-    if (change.change != Change::invalid) change.q = *q++;
+    if (is_judged(change.change)) change.q = *q++;
     judge(change, rules);
   }
 }

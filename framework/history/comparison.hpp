@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/measured/duet.hpp"
+#include "core/text/error.hpp"
 #include "history/series.hpp"
 
 namespace halmark::history {
@@ -14,10 +16,25 @@ namespace halmark::history {
 // their granularity let them.
 inline constexpr double spread_min = 1e-3;
 
-// UNDECIDED means "measure more", never "fine". INVALID: a side has no usable rows to compare.
-enum class Change { same, faster, slower, undecided, invalid };
+// UNDECIDED means "measure more", never "fine". WAITING: of a history, too few nights, or not
+// measured tonight. INVALID: a side, or tonight, has no usable rows; FAILED: because what computed
+// before broke in each of them.
+enum class Change { same, faster, slower, undecided, waiting, invalid, failed };
 std::string_view change_name(Change change);  // "SAME", "SLOWER"
 int urgency(Change change);                   // in lists, the smallest comes first
+
+// Of what the figures say; the others have none.
+bool is_judged(Change change);
+
+// gate_failed with a SLOWER or FAILED. Else ok, where it is no gate and something is UNDECIDED or
+// INVALID partial: a gate that fails on noise fails on what did not change.
+ExitCode verdict_exit(std::span<const Change> changes, bool is_gate);
+
+// Of all verdicts: "failed", "slower" or "nothing is called slower".
+std::string_view headline(std::span<const Change> changes);
+
+// Whether a whole interval of ratios is no news: what SAME means, everywhere.
+bool is_within_floor(const Interval& ratio, double floor);
 
 struct ComparisonRules {
   double floor = news_floor;  // of a time: smaller changes are no news

@@ -104,6 +104,11 @@ std::string spike_reason(const SeriesHistory& series) {
          " % off: another night, or a repeat of this one, decides";
 }
 
+std::string wide_reason(const SeriesHistory& series, const HistoryRules& rules) {
+  return "too wide to decide: its nights scatter by " + number_text(series.noise * 100, 2) +
+         " %, and the floor is " + number_text(rules.floor * 100, 3) + " %";
+}
+
 std::string too_few(std::size_t nights, const HistoryRules& rules) {
   return std::to_string(nights) + (nights == 1 ? " night" : " nights") + " before, and " +
          std::to_string(rules.nights_min) + " are needed to tell a change from the machine";
@@ -119,10 +124,13 @@ void judge_last_night(SeriesHistory& out, std::span<const double> levels,
   if (before.empty()) return;
   out.change = Change::undecided;
   add_step(out, before, levels.last(1));
-  if (std::abs(std::log(*out.ratio)) < size_min(out, rules)) {
+  out.stands_out = std::abs(std::log(*out.ratio)) >= size_min(out, rules);
+  if (out.stands_out) {
+    out.reason = spike_reason(out);
+  } else if (is_within_floor(out.interval, rules.floor)) {
     out.change = Change::same;
   } else {
-    out.reason = spike_reason(out);
+    out.reason = wide_reason(out, rules);
   }
 }
 
@@ -203,6 +211,7 @@ SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
   const std::span<const double> all(levels);
   add_step(out, all.subspan(begin, last.at - begin), all.subspan(last.at));
   out.change = Change::undecided;
+  out.stands_out = true;
   out.reason = objection_to(out, levels, rules);
   if (out.reason.empty()) out.p = change_p(out, levels, begin, rules);
   out.is_of_one_build = out.nights[last.at - 1].build == out.nights.back().build;
@@ -218,12 +227,18 @@ void hear_duet(SeriesHistory& series, HeardDuet duet) {
     series.interval = verdict.interval;
     series.p = verdict.p;
   } else if (verdict.change == Change::same) {
-    const bool has_moved = series.change == Change::undecided;
     series.change = Change::same;
+    series.ratio = verdict.ratio;
+    series.interval = verdict.interval;
     series.p = 1;
-    if (has_moved) {
-      series.reason = "both builds take the same time when they take turns: the machine moved";
-    }
+    series.reason = series.stands_out
+                        ? "both builds take the same time when they take turns: the machine moved"
+                        : "";
+  } else if (verdict.change == Change::failed) {
+    series.change = Change::failed;
+    series.ratio.reset();
+    series.p = 1;
+    series.reason = verdict.reason;
   } else if (series.change != Change::same) {
     series.change = Change::undecided;
     series.reason = "the duet of both builds has no answer: " + verdict.reason;
@@ -231,19 +246,37 @@ void hear_duet(SeriesHistory& series, HeardDuet duet) {
   series.duet = std::move(duet);
 }
 
+void require_tonight(SeriesHistory& history, const Series& series, std::int64_t first_run) {
+  if (history.duet && history.duet->run >= first_run) return;
+  const auto begin = std::ranges::find_if(
+      series.rows, [first_run](const SeriesRow& row) { return row.run >= first_run; });
+  const std::span<const SeriesRow> rows(begin, series.rows.end());
+  if (std::ranges::any_of(rows, &SeriesRow::is_sound)) return;
+  history.ratio.reset();
+  history.p = 1;
+  if (rows.empty()) {
+    history.change = Change::waiting;
+    history.reason = "not measured tonight, last in run " + std::to_string(series.rows.back().run);
+    return;
+  }
+  history.change = all_broke(rows) && !history.nights.empty() ? Change::failed : Change::invalid;
+  history.reason = "no sound row tonight, of " + std::to_string(rows.size()) + ": " +
+                   (rows.back().fault.empty() ? rows.back().doubt : rows.back().fault);
+}
+
 void judge_night(std::vector<SeriesHistory>& series, const HistoryRules& rules) {
   std::vector<double> p_values;
   for (const SeriesHistory& one : series) {
-    if (one.change != Change::invalid) p_values.push_back(one.p);
+    if (is_judged(one.change)) p_values.push_back(one.p);
   }
   const std::vector<double> q_values = false_discovery_q(p_values);
   auto q = q_values.begin();
   for (SeriesHistory& one : series) {
-    if (one.change == Change::invalid) continue;
+    if (!is_judged(one.change)) continue;
     one.q = *q++;
     if (one.change != Change::undecided || !one.reason.empty()) continue;
     if (one.q > rules.false_discovery) {
-      one.reason = "it may be one of the chance findings among " + std::to_string(series.size()) +
+      one.reason = "it may be one of the chance findings among " + std::to_string(p_values.size()) +
                    " series: q = " + number_text(one.q, 2);
     } else {
       one.change = *one.ratio > 1 ? Change::slower : Change::faster;

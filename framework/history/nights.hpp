@@ -48,9 +48,11 @@ struct SeriesHistory {
   double noise = 0;                  // of one night, in logarithms
   std::vector<ChangePoint> changes;  // of ln(adjusted_ns)
   // The last change, where it is within the recent nights: SLOWER or FASTER once it is confirmed,
-  // UNDECIDED with a reason while it is not; SAME where there is none; INVALID with too few nights.
-  Change change = Change::invalid;
+  // UNDECIDED with a reason while it is not. Where there is none SAME, if the interval of the last
+  // night lies within the floor, else UNDECIDED. WAITING with too few nights.
+  Change change = Change::waiting;
   std::string reason;
+  bool stands_out = false;  // that change or night: beyond the floor and the noise of the nights
   std::optional<double> ratio;  // after / before, of that last change or of the last night
   Interval interval;            // 95 %, of that ratio
   // Of no change, the largest of three: Student's t on nights; the rank sum on their processes, for
@@ -69,6 +71,11 @@ SeriesHistory follow_series(const Series& series, const HistoryRules& rules);
 // The two builds of a change took turns: their ratio counts, not the nights'. A change of the
 // nights that the builds do not show is the machine's.
 void hear_duet(SeriesHistory& series, HeardDuet duet);
+
+// What was said of earlier nights is no verdict on tonight, whose runs are those from `first_run`
+// on: INVALID where the series has rows there and none is sound, FAILED where all broke and there
+// were sound ones before, WAITING where it has none. A duet of tonight stands.
+void require_tonight(SeriesHistory& history, const Series& series, std::int64_t first_run);
 
 // Verdicts of all series of a night together: Benjamini-Hochberg over their last changes.
 void judge_night(std::vector<SeriesHistory>& series, const HistoryRules& rules);

@@ -74,6 +74,25 @@ Error nothing_found(const HistoryQuery& query, const std::string& path) {
                  "halmark report shows what the latest has");
 }
 
+// Tonight is the day of the latest run that has rows of the query: a bench of some kernels in the
+// day after a sweep leaves those of the sweep measured.
+std::int64_t first_run_of_tonight(const Store& store, const NightReport& night,
+                                  const SeriesMap& series) {
+  constexpr std::size_t date_length = 10;  // of 2026-11-22T02:30:00Z
+  const auto date_of = [&](std::int64_t run) {
+    return store.run_info(run).started_utc.substr(0, date_length);
+  };
+  std::int64_t out = 0;
+  for (const auto& [name, one] : series) out = std::max(out, one.rows.back().run);
+  const std::string tonight = date_of(out);
+  const auto latest = std::ranges::find(night.runs, out);
+  for (auto run = std::reverse_iterator(latest); run != night.runs.rend(); ++run) {
+    if (date_of(*run) != tonight) break;
+    out = *run;
+  }
+  return out;
+}
+
 // Of each kernel the latest one; by its key.
 std::map<std::string, HeardDuet> recent_duets(const Store& store, const NightReport& night) {
   const std::size_t recent = std::min(night.rules.recent, night.runs.size());
@@ -111,11 +130,13 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
   store.require_sound();
   if (series.empty()) throw nothing_found(query, path);
   std::map<std::string, HeardDuet> duets = recent_duets(store, out);
+  const std::int64_t tonight = first_run_of_tonight(store, out, series);
   for (const auto& [name, one] : series) {
     out.series.push_back(follow_series(one, rules));
     if (const auto duet = duets.find(name.what); duet != duets.end()) {
       hear_duet(out.series.back(), std::move(duet->second));
     }
+    require_tonight(out.series.back(), one, tonight);
   }
   judge_night(out.series, rules);
   std::ranges::stable_sort(out.series, [](const SeriesHistory& a, const SeriesHistory& b) {

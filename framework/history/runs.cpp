@@ -12,7 +12,8 @@ std::vector<ListedRun> list_runs(const Store& store, std::size_t count, const st
     ListedRun next{.id = run, .info = store.run_info(run)};
     for (const RowFigures& figures : store.run_figures(run)) {
       ++next.rows;
-      next.failed += has_latency(figures.row.status) ? 0 : 1;
+      next.failed += counts_as_failure(figures.row.status) ? 1 : 0;
+      next.invalid += figures.row.status == Status::invalid ? 1 : 0;
     }
     next.configurations = store.evaluations(run).size();
     out.push_back(std::move(next));

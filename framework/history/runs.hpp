@@ -11,7 +11,8 @@ namespace halmark::history {
 struct ListedRun {
   std::int64_t id = 0;
   RunInfo info;
-  std::size_t rows = 0, failed = 0;  // kernels that were measured, and those without a time
+  // Kernels that were measured; of these what broke, and what the validity gate did not believe.
+  std::size_t rows = 0, failed = 0, invalid = 0;
   std::size_t configurations = 0;
 };
 

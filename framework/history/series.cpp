@@ -35,6 +35,10 @@ std::vector<SeriesRow> sound_rows(const std::vector<SeriesRow>& rows) {
   return out;
 }
 
+bool all_broke(std::span<const SeriesRow> rows) {
+  return !rows.empty() && std::ranges::all_of(rows, &SeriesRow::is_broken);
+}
+
 std::vector<double> log_times(const std::vector<SeriesRow>& rows) {
   std::vector<double> out;
   for (const SeriesRow& row : rows) {

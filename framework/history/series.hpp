@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,10 @@ struct SeriesRow {
   double ns = 0;  // median of the process; 0 where `fault` says why there is none
   std::optional<Interval> interval_ns;  // of a composed figure, which stands for several processes
   RowState state;
-  std::string build;  // of the plugin: its version and the first digits of its hash
-  std::string fault;  // why the row counts for nothing
-  std::string doubt;  // why it is suspect: never a reason to call something slower
+  std::string build;       // of the plugin: its version and the first digits of its hash
+  std::string fault;       // why the row counts for nothing
+  std::string doubt;       // why it is suspect: never a reason to call something slower
+  bool is_broken = false;  // the fault is of what was measured: noise and limits of times are not
 
   bool is_usable() const { return fault.empty(); }
   bool is_sound() const { return fault.empty() && doubt.empty(); }
@@ -49,6 +51,8 @@ std::optional<double> median_bytes_per_s(const std::vector<SeriesRow>& rows);
 std::optional<double> median_clock_hz(const std::vector<SeriesRow>& rows);
 // The rows without fault or doubt.
 std::vector<SeriesRow> sound_rows(const std::vector<SeriesRow>& rows);
+// There are rows, and each is broken.
+bool all_broke(std::span<const SeriesRow> rows);
 // Natural logarithms of the usable times.
 std::vector<double> log_times(const std::vector<SeriesRow>& rows);
 

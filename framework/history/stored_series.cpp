@@ -29,6 +29,7 @@ SeriesRow row_of(const Measurement& row, std::int64_t run) {
   if (!has_latency(row.status)) {
     out.fault = std::string(status_name(row.status));
     if (!row.reason.empty()) out.fault += ": " + row.reason;
+    out.is_broken = is_broken(row.status);
   } else if (!(row.duration_ns_median > 0)) {
     out.fault = "it has no time";
   } else {

@@ -17,6 +17,7 @@ void to_json(Json& out, const Duet& value) {
              {"new_ns", value.new_ns},
              {"status", std::string(status_name(value.status))},
              {"reason", value.reason}};
+  if (value.is_new_at_fault) out["is_new_at_fault"] = true;
 }
 
 void from_json(const Json& in, Duet& value) {
@@ -32,6 +33,7 @@ void from_json(const Json& in, Duet& value) {
   value.new_ns = in.at("new_ns").get<double>();
   value.status = *status;
   value.reason = in.at("reason").get<std::string>();
+  value.is_new_at_fault = in.value("is_new_at_fault", false);
 }
 
 }  // namespace halmark

@@ -28,6 +28,7 @@ struct Duet {
   double old_ns = 0, new_ns = 0;  // medians over the pairs; 0 without any
   Status status = Status::ok;     // of the pair that ended the duet
   std::string reason;
+  bool is_new_at_fault = false;  // the new build ended it, after the old one had computed
 };
 
 // Whether pairs that choose moved it by half of the floor or more, or those behind them leave open

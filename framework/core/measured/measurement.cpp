@@ -35,6 +35,8 @@ bool counts_as_failure(Status status) {
   }
 }
 
+bool is_broken(Status status) { return counts_as_failure(status) && status != Status::quarantined; }
+
 std::vector<Sample> counted_samples(std::span<const Sample> samples) {
   std::vector<Sample> out;
   std::ranges::copy_if(samples, std::back_inserter(out),

@@ -38,6 +38,8 @@ std::optional<Status> parse_status(std::string_view text);
 bool has_latency(Status status);
 // unsupported, invalid, refused and cancelled do not lead to exit code 4.
 bool counts_as_failure(Status status);
+// A failure of what was measured, not of a time that nobody believes.
+bool is_broken(Status status);
 
 struct OneTimeCost {
   double create_ns = 0;

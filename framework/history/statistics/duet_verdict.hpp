@@ -12,13 +12,14 @@ struct DuetVerdict {
   Change change = Change::invalid;
   std::string reason;       // why not decided or not valid
   double ratio = 1;         // new / old, geometric mean over the pairs
-  Interval interval{1, 1};  // 99 %, Student's t over the pairs
+  Interval interval{1, 1};  // 95 %, Student's t over the pairs
   double p = 1;             // of no change
   int pairs = 0;
 };
 
-// SLOWER or FASTER: the ratio reaches the floor, its interval lies on one side of 1, and the pairs
-// behind the choosing ones say the same by themselves. SAME: a 95 % interval lies within the floor.
+// SLOWER or FASTER: the ratio reaches the floor, its 99 % interval lies on one side of 1, and the
+// pairs behind the choosing ones say the same by themselves. SAME: the interval lies within the
+// floor. FAILED: the new build broke where the old one computed.
 DuetVerdict judge_duet(const Duet& duet, double floor);
 
 }  // namespace halmark::history

@@ -50,7 +50,7 @@ FalseAlarms false_alarms(std::span<const Measurement> rows, int rounds,
     judge_changes(changes, rules);
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const Change change = changes[i].change;
-      if (change == Change::invalid) continue;
+      if (!is_judged(change)) continue;
       ++out.comparisons;
       if (change == Change::slower || change == Change::faster) out.called.push_back(*cases[i]);
     }

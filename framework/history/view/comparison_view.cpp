@@ -19,8 +19,8 @@ namespace {
 
 using report::signed_percent_text;
 
-constexpr std::array all_changes = {Change::slower, Change::faster, Change::undecided,
-                                    Change::invalid, Change::same};
+constexpr std::array all_changes = {Change::slower,  Change::faster, Change::undecided,
+                                    Change::invalid, Change::same,   Change::failed};
 
 Json side_json(const Side& side) {
   return {{"title", side.title},
@@ -31,7 +31,7 @@ Json side_json(const Side& side) {
 }
 
 Json change_json(const SeriesChange& c) {
-  const bool is_valid = c.change != Change::invalid;
+  const bool is_valid = is_judged(c.change);
   return {{"series", c.name.what},
           {"plugin", c.name.plugin},
           {"change", std::string(change_name(c.change))},
@@ -85,6 +85,12 @@ Json comparison_json(const Comparison& comparison) {
           {"front_moves", moves_json(comparison.front_moves)}};
 }
 
+std::vector<Change> verdicts_of(const Comparison& comparison) {
+  std::vector<Change> out;
+  for (const SeriesChange& c : comparison.changes) out.push_back(c.change);
+  return out;
+}
+
 std::string counts_text(const Comparison& comparison) {
   std::string out;
   for (const Change change : all_changes) {
@@ -104,13 +110,13 @@ std::string side_text(const Side& side) {
 }
 
 std::string interval_text(const SeriesChange& c) {
-  if (c.change == Change::invalid) return report::absent_text;
+  if (!is_judged(c.change)) return report::absent_text;
   return signed_percent_text(c.interval.low - 1) + " .. " +
          signed_percent_text(c.interval.high - 1);
 }
 
 std::string units_text(const SeriesChange& c) {
-  if (c.change == Change::invalid) return report::absent_text;
+  if (!is_judged(c.change)) return report::absent_text;
   if (c.unit == Unit::intervals) return "composed";
   return fmt::format("{} and {} {}", c.units_before, c.units_after, unit_name(c.unit));
 }
@@ -251,9 +257,8 @@ report::View comparison_view(const Comparison& comparison) {
 }
 
 std::string comparison_markdown(const Comparison& comparison) {
-  const bool is_slower = comparison.count(Change::slower) > 0;
-  std::string out = std::string("## Halmark: ") + (is_slower ? "slower" : "nothing is slower") +
-                    "\n\n" + report::markdown_text(counts_text(comparison)) + ".\n\n";
+  std::string out = fmt::format("## Halmark: {}\n\n{}.\n\n", headline(verdicts_of(comparison)),
+                                report::markdown_text(counts_text(comparison)));
   out += "- before: " + report::markdown_text(side_text(comparison.before)) + '\n';
   out += "- after: " + report::markdown_text(side_text(comparison.after)) + '\n';
   out += "- floor: " + report::percent_text(comparison.rules.floor) + "\n\n";
@@ -267,10 +272,8 @@ std::string comparison_markdown(const Comparison& comparison) {
   return out;
 }
 
-ExitCode comparison_exit(const Comparison& comparison) {
-  if (comparison.count(Change::slower) > 0) return ExitCode::gate_failed;
-  const int open = comparison.count(Change::undecided) + comparison.count(Change::invalid);
-  return open > 0 ? ExitCode::partial : ExitCode::ok;
+ExitCode comparison_exit(const Comparison& comparison, bool is_gate) {
+  return verdict_exit(verdicts_of(comparison), is_gate);
 }
 
 void write_comparison(const Comparison& comparison, const std::string& path) {

@@ -16,8 +16,8 @@ report::View comparison_view(const Comparison& comparison);
 // A summary with one picture, which GitHub and GitLab draw from its Mermaid text.
 std::string comparison_markdown(const Comparison& comparison);
 
-// gate_failed with a SLOWER, partial with an UNDECIDED or INVALID and no SLOWER, else ok.
-ExitCode comparison_exit(const Comparison& comparison);
+// By verdict_exit.
+ExitCode comparison_exit(const Comparison& comparison, bool is_gate = false);
 
 // The document as .json or the Markdown as .md, by suffix. Throws Error (exit 2) for another.
 void write_comparison(const Comparison& comparison, const std::string& path);

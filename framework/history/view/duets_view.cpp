@@ -27,7 +27,7 @@ std::vector<Judged> judged(const std::vector<Duet>& duets, double floor) {
 }
 
 Json verdict_json(const DuetVerdict& v, const Duet& duet) {
-  const bool is_valid = v.change != Change::invalid;
+  const bool is_valid = is_judged(v.change);
   Json out = duet;
   out["change"] = std::string(change_name(v.change));
   out["ratio"] = is_valid ? Json(v.ratio) : Json(nullptr);
@@ -42,12 +42,12 @@ Json verdict_json(const DuetVerdict& v, const Duet& duet) {
 report::View duets_view(const std::vector<Duet>& duets, double floor) {
   report::View out;
   Json list = Json::array();
-  report::TextTable table({"change", "ratio", "interval (99 %)", "old", "new", "pairs", "kernel"},
+  report::TextTable table({"change", "ratio", "interval (95 %)", "old", "new", "pairs", "kernel"},
                           {false, true, true, true, true, true});
   std::string reasons;
   for (const auto& [verdict, duet] : judged(duets, floor)) {
     list.push_back(verdict_json(verdict, *duet));
-    const bool is_valid = verdict.change != Change::invalid;
+    const bool is_valid = is_judged(verdict.change);
     const std::string kernel = report::clean_text(duet->kernel_case.problem.text());
     table.add({std::string(change_name(verdict.change)),
                is_valid ? report::signed_percent_text(verdict.ratio - 1) : "",
@@ -85,15 +85,10 @@ report::View false_alarms_view(const FalseAlarms& alarms, double floor) {
   return out;
 }
 
-ExitCode duets_exit(const std::vector<Duet>& duets, double floor) {
-  const auto has = [&](auto... changes) {
-    return std::ranges::any_of(duets, [&](const Duet& duet) {
-      const Change change = judge_duet(duet, floor).change;
-      return ((change == changes) || ...);
-    });
-  };
-  if (has(Change::slower)) return ExitCode::gate_failed;
-  return has(Change::undecided, Change::invalid) ? ExitCode::partial : ExitCode::ok;
+ExitCode duets_exit(const std::vector<Duet>& duets, double floor, bool is_gate) {
+  std::vector<Change> changes;
+  for (const Duet& duet : duets) changes.push_back(judge_duet(duet, floor).change);
+  return verdict_exit(changes, is_gate);
 }
 
 }  // namespace halmark::history

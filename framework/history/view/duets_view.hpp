@@ -15,7 +15,7 @@ report::View false_alarms_view(const FalseAlarms& alarms, double floor);
 
 // {"duets"}, what became slower first; one line each.
 report::View duets_view(const std::vector<Duet>& duets, double floor);
-// 3 with a SLOWER, 4 with an UNDECIDED or INVALID.
-ExitCode duets_exit(const std::vector<Duet>& duets, double floor);
+// By verdict_exit.
+ExitCode duets_exit(const std::vector<Duet>& duets, double floor, bool is_gate = false);
 
 }  // namespace halmark::history

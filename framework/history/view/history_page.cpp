@@ -120,11 +120,10 @@ std::string section_of(const SeriesHistory& series) {
 std::string history_html(const NightReport& night) {
   const std::string title = "Halmark history, " + night.last_started_utc;
   std::string out = report::page_head(title) + "<body>\n" + element("h1", title);
-  const bool is_slower = night.count(Change::slower) > 0;
-  out += std::string("<div class=\"badges\"><span class=\"badge ") + (is_slower ? "bad" : "ok") +
-         "\">" + std::to_string(night.count(Change::slower)) + " slower, " +
-         std::to_string(night.count(Change::faster)) + " faster of " +
-         std::to_string(night.series.size()) + "</span></div>\n";
+  const bool is_bad = history_exit(night, true) != ExitCode::ok;
+  out += std::string("<div class=\"badges\"><span class=\"badge ") + (is_bad ? "bad" : "ok") +
+         "\">" + counts_text(night) + " of " + std::to_string(night.series.size()) +
+         "</span></div>\n";
   out += element("p", "Machine " + night.fingerprint + ", " + std::to_string(night.runs.size()) +
                           " runs. Filled marks: at the usual speed of the memory; hollow: as "
                           "measured, where that differs.");

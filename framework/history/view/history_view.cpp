@@ -20,8 +20,9 @@ namespace {
 
 using report::signed_percent_text;
 
-constexpr std::array named_changes = {Change::slower, Change::faster, Change::undecided,
-                                      Change::same, Change::invalid};
+constexpr std::array named_changes = {Change::slower, Change::faster,  Change::undecided,
+                                      Change::same,   Change::waiting, Change::invalid,
+                                      Change::failed};
 
 Json night_json(const Night& night) {
   return {{"run", night.run},
@@ -70,15 +71,6 @@ Json series_json(const SeriesHistory& series) {
           {"changes", std::move(changes)}};
 }
 
-std::string counts_text(const NightReport& night) {
-  std::string out;
-  for (const Change change : named_changes) {
-    if (!out.empty()) out += ", ";
-    out += std::to_string(night.count(change)) + ' ' + std::string(change_name(change));
-  }
-  return out;
-}
-
 std::string interval_text(const SeriesHistory& series) {
   if (!series.ratio) return report::absent_text;
   return signed_percent_text(series.interval.low - 1) + " .. " +
@@ -109,6 +101,22 @@ std::string last_place(const SeriesHistory& series) {
   return place + ", the plugin is the same: the machine, a library or halmark changed";
 }
 
+std::vector<Change> verdicts_of(const NightReport& night) {
+  std::vector<Change> out;
+  for (const SeriesHistory& one : night.series) out.push_back(one.change);
+  return out;
+}
+
+// A series waits for more nights before it can have a verdict.
+bool is_young(const SeriesHistory& series, const HistoryRules& rules) {
+  return series.change == Change::waiting && series.nights.size() <= rules.nights_min;
+}
+
+std::size_t count_young(const NightReport& night) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      night.series, [&](const SeriesHistory& one) { return is_young(one, night.rules); }));
+}
+
 report::Table alerts_of(const NightReport& night) {
   report::Table out{.columns = {{"verdict"},
                                 {"time", true},
@@ -118,7 +126,7 @@ report::Table alerts_of(const NightReport& night) {
                                 {"nights", true},
                                 {"where or why"}}};
   for (const SeriesHistory& series : night.series) {
-    if (series.change == Change::same) continue;
+    if (series.change == Change::same || is_young(series, night.rules)) continue;
     out.rows.push_back({{std::string(change_name(series.change))},
                         {signed_percent_text(relative(series))},
                         {interval_text(series)},
@@ -161,9 +169,7 @@ std::string summary_of(const NightReport& night) {
 
 // Of the first nights: what is there, and why nothing is said of it yet.
 std::string unjudged_text(const NightReport& night) {
-  if (night.series.empty() ||
-      static_cast<std::size_t>(night.count(Change::invalid)) < night.series.size())
-    return {};
+  if (night.series.empty() || count_young(night) < night.series.size()) return {};
   std::size_t most = 0;
   for (const SeriesHistory& one : night.series) most = std::max(most, one.nights.size());
   const std::string text = fmt::format(
@@ -173,6 +179,14 @@ std::string unjudged_text(const NightReport& night) {
       night.runs.size() == 1 ? "1 run" : std::to_string(night.runs.size()) + " runs",
       night.last_started_utc, night.rules.nights_min + 1, most);
   return report::wrapped(text, report::stdout_columns()) + '\n';
+}
+
+// Of those that began later than others.
+std::string young_text(const NightReport& night) {
+  const std::size_t young = count_young(night);
+  if (young == 0 || young == night.series.size()) return {};
+  return fmt::format("{} WAITING with fewer than {} nights with sound rows\n", young,
+                     night.rules.nights_min + 1);
 }
 
 Json history_json(const NightReport& night) {
@@ -196,6 +210,15 @@ Json history_json(const NightReport& night) {
 
 }  // namespace
 
+std::string counts_text(const NightReport& night) {
+  std::string out;
+  for (const Change change : named_changes) {
+    if (!out.empty()) out += ", ";
+    out += std::to_string(night.count(change)) + ' ' + std::string(change_name(change));
+  }
+  return out;
+}
+
 report::View history_view(const NightReport& night) {
   std::string text = unjudged_text(night);
   if (const report::Table alerts = alerts_of(night); !alerts.rows.empty()) {
@@ -204,21 +227,19 @@ report::View history_view(const NightReport& night) {
   if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
     text += "changes that both detectors see\n" + text_of(changes) + '\n';
   }
-  const auto invalid = static_cast<std::size_t>(night.count(Change::invalid));
-  if (invalid > 0 && invalid < night.series.size()) {
-    text +=
-        fmt::format("INVALID: fewer than {} nights with sound rows\n", night.rules.nights_min + 1);
-  }
+  text += young_text(night);
   const int width = report::stdout_columns();
   return {.data = history_json(night), .text = text + report::wrapped(summary_of(night), width)};
 }
 
 std::string history_markdown(const NightReport& night) {
-  std::string out = std::string("## Halmark: ") +
-                    (night.count(Change::slower) > 0 ? "slower" : "nothing is slower") + "\n\n" +
-                    report::markdown_text(summary_of(night)) + ".\n";
+  std::string out = fmt::format("## Halmark: {}\n\n{}.\n", headline(verdicts_of(night)),
+                                report::markdown_text(summary_of(night)));
   if (const report::Table alerts = alerts_of(night); !alerts.rows.empty()) {
     out += '\n' + report::table_markdown(alerts);
+  }
+  if (const std::string young = young_text(night); !young.empty()) {
+    out += '\n' + report::markdown_text(young);
   }
   if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
     out += "\n### Changes that both detectors see\n\n" + report::table_markdown(changes);
@@ -226,8 +247,8 @@ std::string history_markdown(const NightReport& night) {
   return out;
 }
 
-ExitCode history_exit(const NightReport& night) {
-  return night.count(Change::slower) > 0 ? ExitCode::gate_failed : ExitCode::ok;
+ExitCode history_exit(const NightReport& night, bool is_gate) {
+  return verdict_exit(verdicts_of(night), is_gate);
 }
 
 void write_history(const NightReport& night, const std::string& path) {

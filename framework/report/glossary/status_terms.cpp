@@ -28,10 +28,15 @@ constexpr Term status_entries[] = {
          "Of a figure: how far it is from the run, as the composition error says. Of a command: "
          "something failed that is no refusal; the line says what (exit 1).",
          "", "run, tune, report; every command with --json"},
+    Term{"FASTER", "",
+         "A series takes less time than before: beyond the floor and beyond chance. SLOWER is the "
+         "same the other way.",
+         "", "compare, history"},
     Term{"failed", "",
          "Rows or trials without a usable figure because something broke; unsupported, invalid, "
-         "refused and cancelled ones are not counted.",
-         "", "history, study, bench, tune"},
+         "refused and cancelled ones are not counted. Of a series, FAILED: it computed before and "
+         "breaks now. Exit 3.",
+         "", "history, compare, study, bench, tune"},
     Term{"gate_failed", "",
          "Of a command: a comparison or a judgement found what it is there to find. Exit 3.", "",
          "compare, doctor, history"},
@@ -44,8 +49,9 @@ constexpr Term status_entries[] = {
          "", "every command with --json"},
     Term{"invalid", "",
          "The validity gate does not believe the measurement: something disturbed it beyond the "
-         "second limit. It is stored and shown, and in no front.",
-         "a signal above its limit for invalid", "bench, run, tune, report"},
+         "second limit. It is stored and shown, and in no front. Of a series, INVALID: a side of "
+         "the comparison, or tonight, has no usable rows.",
+         "a signal above its limit for invalid", "bench, run, tune, report, compare, history"},
     Term{"launch_failed", "", "The device refused to start the kernel.", "",
          "bench, run, tune, report"},
     Term{"missing", "",
@@ -83,6 +89,11 @@ constexpr Term status_entries[] = {
          "declined before running; of a check, a plugin that is not loaded, with the reason.",
          "", "every command"},
     Term{"running", "", "A trial of a study that somebody evaluates now.", "", "study"},
+    Term{"SAME", "", "The whole interval of what a series may have changed lies within the floor.",
+         "", "compare, history"},
+    Term{"SLOWER", "",
+         "A series takes more time than before: beyond the floor and beyond chance. Exit 3.", "",
+         "compare, history"},
     Term{"suspect", "",
          "The validity gate has a doubt: something disturbed the measurement beyond the first "
          "limit. The figure counts, and is marked.",
@@ -90,12 +101,19 @@ constexpr Term status_entries[] = {
     Term{"timed_out", "",
          "The worker did not answer within the limit of its phase (--phase-limit) and was ended.",
          "", "bench, run, tune, report"},
+    Term{"UNDECIDED", "",
+         "The figures do not say whether something changed, as the reason says; more of them may.",
+         "", "compare, history, run, tune, report"},
     Term{"unfit", "",
          "Of a command: this machine cannot do it; the line says what is missing. Exit 5.", "",
          "every command with --json"},
     Term{"unsupported", "", "The backend has no kernel for this op, type or shape.", "",
          "bench, run, tune, report"},
-    Term{"waiting", "", "A trial of a study that was enqueued and is nobody's yet.", "", "study"},
+    Term{"waiting", "",
+         "A trial of a study that was enqueued and is nobody's yet. Of a series, WAITING: it has "
+         "too "
+         "few nights with sound rows for a verdict, or was not measured tonight.",
+         "", "study, history"},
     Term{"worker_lost", "",
          "The worker ended without an answer and without a signal that explains it.", "",
          "bench, run, tune, report"},

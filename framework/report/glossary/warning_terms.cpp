@@ -28,6 +28,10 @@ constexpr Term warning_entries[] = {
          "same node before. What it measured since they last did not is suspect, and it claims "
          "nothing until they do not; drain and inspect the node.",
          "", "agent, fleet, tune, report"},
+    Term{"W-PEAK-01", "",
+         "Peaks were probed beside other work alone: they are marked busy, may be more, and lower "
+         "none that is stored. halmark peaks on an idle machine replaces them.",
+         "", "peaks"},
     Term{"W-PLUGIN-01", "",
          "A plugin that other users could have written was loaded because --allow-insecure-plugin "
          "said so.",

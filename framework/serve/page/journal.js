@@ -56,6 +56,7 @@ export async function show_journal() {
   const columns = [["before", (run) => side_box("before", run)], ["after", (run) => side_box("after", run)],
     ["run", (run) => element("button", {type: "button", class: "term", onclick: () => show_points(run)}, String(run.id))],
     ["began", (run) => run.started_utc], ["kernels", (run) => String(run.kernels), true], ["failed", (run) => String(run.failed), true],
+    ["invalid", (run) => String(run.invalid), true],
     ["configurations", (run) => String(run.configurations), true], ["command", (run) => run.command, false, "long"]];
   replaced("journal-view", table("The latest runs; a number shows its configurations", columns, runs),
     element("p", {}, element("button", {type: "button", id: "compare", disabled: true, onclick: compare}, "Compare before with after")),

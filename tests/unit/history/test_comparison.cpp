@@ -61,6 +61,23 @@ TEST(Comparison, a_side_without_usable_rows_is_invalid_and_says_why) {
   EXPECT_FALSE(c.ratio);
 }
 
+TEST(Comparison, what_computed_before_and_breaks_in_every_row_has_failed) {
+  const Series sound = test::series({100, 101, 102});
+  Series broken = sound;
+  for (SeriesRow& row : broken.rows) {
+    row.fault = "wrong_result: element 3";
+    row.is_broken = true;
+  }
+  const SeriesChange c = judged(sound, broken);
+  EXPECT_EQ(c.change, Change::failed);
+  EXPECT_THAT(c.reason, HasSubstr("wrong_result: element 3"));
+  EXPECT_FALSE(c.ratio);
+  EXPECT_EQ(judged(broken, sound).change, Change::invalid) << "it is repaired";
+  EXPECT_EQ(judged(broken, broken).change, Change::invalid) << "it is no worse";
+  broken.rows[1].is_broken = false;
+  EXPECT_EQ(judged(sound, broken).change, Change::invalid) << "one of them was noise";
+}
+
 // A busy neighbour makes rows suspect: they may say that nothing changed, never that something did.
 TEST(Comparison, suspect_rows_make_nothing_slower) {
   const Series before = test::series({100, 101, 102});

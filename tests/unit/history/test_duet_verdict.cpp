@@ -28,9 +28,9 @@ TEST(DuetVerdict, ratio_interval_and_p_are_those_of_student) {
   // Of ten values 0.01 from their mean the inner six: sqrt(10 x 0.01^2 / (6 x 5)).
   const double error = 0.01 / std::sqrt(3.0), size = std::log1p(0.05);
   EXPECT_NEAR(v.ratio, 1.05, 1e-12);
-  EXPECT_NEAR(std::log(v.interval.high) - size, 4.032143 * error,
-              1e-6);  // t(0.995, 5), from a table
-  EXPECT_NEAR(std::log(v.interval.low) - size, -4.032143 * error, 1e-6);
+  EXPECT_NEAR(std::log(v.interval.high) - size, 2.570582 * error,
+              1e-6);  // t(0.975, 5), from a table
+  EXPECT_NEAR(std::log(v.interval.low) - size, -2.570582 * error, 1e-6);
   EXPECT_NEAR(v.p, t_two_sided_p(size / error, 5), 1e-15);
   EXPECT_EQ(v.change, Change::slower);
   EXPECT_EQ(judge_duet(duet(-0.05, 0.01, 10), 0.03).change, Change::faster);
@@ -45,6 +45,21 @@ TEST(DuetVerdict, both_sides_of_the_floor) {
   EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).change, Change::undecided);
   EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).reason,
             "its 10 pairs scatter by 9.1 %: more pairs decide");
+}
+
+// What is printed beside SAME shows it; SLOWER needs more than the interval that is printed.
+TEST(DuetVerdict, same_is_said_only_where_the_interval_lies_within_the_floor) {
+  for (int step = -40; step <= 40; ++step) {
+    for (const double noise : {1e-4, 9e-4, 3e-3, 0.01}) {
+      const DuetVerdict v = judge_duet(duet(1e-3 * step, noise, 10), 0.03);
+      const bool is_within = v.interval.low >= 1 / 1.03 && v.interval.high <= 1.03;
+      EXPECT_EQ(v.change == Change::same, is_within) << step << ' ' << noise;
+    }
+  }
+  // t(0.975, 5) = 2.57 of it exclude no change, t(0.995, 5) = 4.03 do not.
+  const DuetVerdict open = judge_duet(duet(0.035, 0.018, 10), 0.03);
+  EXPECT_GT(open.interval.low, 1);
+  EXPECT_EQ(open.change, Change::undecided);
 }
 
 TEST(DuetVerdict, what_chose_a_kernel_does_not_confirm_it) {
@@ -75,6 +90,10 @@ TEST(DuetVerdict, failed_or_short_duets_say_why) {
   failed.reason = "the new build: element 3";
   EXPECT_EQ(judge_duet(failed, 0.03).change, Change::invalid);
   EXPECT_THAT(judge_duet(failed, 0.03).reason, HasSubstr("the new build: element 3"));
+  failed.is_new_at_fault = true;
+  EXPECT_EQ(judge_duet(failed, 0.03).change, Change::failed) << "the old one computed";
+  failed.status = Status::quarantined;
+  EXPECT_EQ(judge_duet(failed, 0.03).change, Change::invalid) << "a time that nobody believes";
   EXPECT_EQ(judge_duet(duet(0, 0, 2), 0.03).change, Change::invalid);
   EXPECT_EQ(judge_duet(duet(0, 0.001, 3), 0.03).change, Change::same);
 }
@@ -106,6 +125,7 @@ TEST(HeardDuets, decide_in_the_first_night_what_nights_leave_open) {
 
 TEST(HeardDuets, builds_that_are_equal_leave_the_change_to_the_machine) {
   std::vector<SeriesHistory> night = {moved_series(Change::undecided, "")};
+  night[0].stands_out = true;
   hear_duet(night[0], heard(0));
   judge_night(night, {});
   EXPECT_EQ(night[0].change, Change::same);
@@ -124,10 +144,10 @@ TEST(HeardDuets, without_an_answer_nothing_is_called) {
   EXPECT_THAT(night[0].reason, HasSubstr("no answer"));
 }
 
-// Ten equal pairs: 0.001 / sqrt(10) of error, t(0.995, 5) = 4.032143.
+// Ten equal pairs: 0.001 / sqrt(10) of error, t(0.975, 5) = 2.570582.
 TEST(DuetVerdict, equal_pairs_are_no_surer_than_clocks_are) {
   const DuetVerdict v = judge_duet(duet(0.05, 0, 10), 0.03);
-  EXPECT_NEAR(std::log(v.interval.high / 1.05), 4.032143e-3 / std::sqrt(10), 1e-9);
+  EXPECT_NEAR(std::log(v.interval.high / 1.05), 2.570582e-3 / std::sqrt(10), 1e-9);
   EXPECT_EQ(v.pairs, 10);
   EXPECT_EQ(judge_duet(duet(0, 0, 2), 0.03).reason, "2 pairs, and 3 are needed");
 }

@@ -52,8 +52,8 @@ TEST(HistoryTable, says_where_a_change_lies_and_what_else_changed_there) {
                                   "+run 3 to 4, build old to new\n"));
   EXPECT_THAT(text, ContainsRegex("changes that both detectors see\n +time .*\n\\+10.0 % +gemm m=1 "
                                   "+run 3 to 4, build old to new +2\n"));
-  EXPECT_THAT(text, HasSubstr("1 SLOWER, 0 FASTER, 0 UNDECIDED, 0 SAME, 0 INVALID of 1 series over "
-                              "5 runs up to today (floor 3.00 %)\n"));
+  EXPECT_THAT(text, HasSubstr("1 SLOWER, 0 FASTER, 0 UNDECIDED, 0 SAME, 0 WAITING, 0 INVALID, 0 "
+                              "FAILED of 1 series over 5 runs up to today (floor 3.00 %)\n"));
   for (Night& n : night.series[0].nights) n.build = "old";
   night.series[0].is_of_one_build = true;
   text = history_view(night).text;
@@ -78,7 +78,7 @@ TEST(HistoryTable, leaves_out_changes_below_the_floor_or_of_one_detector) {
 }
 
 TEST(HistoryTable, of_the_first_nights_says_what_is_missing) {
-  NightReport night = night_of(Change::invalid);
+  NightReport night = night_of(Change::waiting);
   night.series[0].ratio.reset();
   night.series[0].changes.clear();
   EXPECT_THAT(
@@ -87,13 +87,33 @@ TEST(HistoryTable, of_the_first_nights_says_what_is_missing) {
                           "6 nights with sound rows, the longest has 5\n"));
   night.runs = {1};
   EXPECT_THAT(history_view(night).text, HasSubstr("over 1 run up"));
-  EXPECT_THAT(history_view(night).text, Not(HasSubstr("INVALID: fewer")));
+  EXPECT_THAT(history_view(night).text, Not(HasSubstr("WAITING with fewer")));
+  EXPECT_EQ(history_view(night).data["counts"]["WAITING"], 1);
+  EXPECT_EQ(history_exit(night), ExitCode::ok) << "nothing is wrong yet";
   night.series.push_back(night_of(Change::same).series[0]);
   const std::string mixed = history_view(night).text;
-  EXPECT_THAT(mixed, HasSubstr("INVALID: fewer than 6 nights with sound rows\n"));
+  EXPECT_THAT(mixed, HasSubstr("1 WAITING with fewer than 6 nights with sound rows\n"));
   EXPECT_THAT(mixed, Not(HasSubstr("no verdict yet")));
+  EXPECT_THAT(history_markdown(night), HasSubstr("\n1 WAITING with fewer than 6 nights"));
   night.series[0].nights.clear();
+  night.series[0].change = Change::invalid;
   EXPECT_THAT(history_view(night).text, ContainsRegex("INVALID +- +- +gemm m=1 +- +0"));
+}
+
+// A series with enough nights that has no verdict on tonight is named, in each view.
+TEST(HistoryTable, names_what_was_not_measured_tonight) {
+  NightReport night = night_of(Change::waiting);
+  night.rules.nights_min = 3;
+  night.series[0].ratio.reset();
+  night.series[0].reason = "not measured tonight, last in run 4";
+  const std::string row = "gemm m=1 +1.10 us +5 +not measured tonight, last in run 4";
+  EXPECT_THAT(history_view(night).text, ContainsRegex("WAITING +- +- +" + row));
+  EXPECT_THAT(history_view(night).text, Not(HasSubstr("WAITING with")));
+  EXPECT_THAT(history_markdown(night), HasSubstr("| WAITING | - |"));
+  EXPECT_THAT(history_html(night),
+              HasSubstr("<p>WAITING: not measured tonight, last in run 4</p>"));
+  EXPECT_EQ(history_view(night).data["series"][0]["change"], "WAITING");
+  EXPECT_TRUE(history_view(night).data["series"][0]["ratio_interval"].is_null());
 }
 
 TEST(HistoryTable, as_markdown_has_both_tables_and_its_verdict) {
@@ -102,7 +122,7 @@ TEST(HistoryTable, as_markdown_has_both_tables_and_its_verdict) {
                              HasSubstr("| SLOWER | +10.0 % |"),
                              HasSubstr("\n### Changes that both detectors see\n\n| time |")));
   EXPECT_THAT(history_markdown(night_of(Change::same)),
-              testing::StartsWith("## Halmark: nothing is slower\n\n"));
+              testing::StartsWith("## Halmark: nothing is called slower\n\n"));
   EXPECT_EQ(history_exit(night_of(Change::same)), ExitCode::ok);
   const halmark::test::ScratchFolder folder;
   const Error error =
@@ -116,7 +136,10 @@ TEST(HistoryPage, has_nights_changes_and_the_speed_of_the_memory) {
   night.series[0].nights[1].bytes_per_s = 2e10;
   night.series[0].machine.memory_share = 0.06;
   const std::string page = history_html(night);
-  EXPECT_THAT(page, HasSubstr("<span class=\"badge bad\">1 slower, 0 faster of 1</span>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<span class=\"badge bad\">1 SLOWER, 0 FASTER, 0 UNDECIDED, 0 SAME, 0 WAITING, "
+                "0 INVALID, 0 FAILED of 1</span>"));
   EXPECT_THAT(page, HasSubstr("SLOWER +10.0 % (+8.0 % .. +12.0 %); follows the memory"));
   EXPECT_THAT(page, HasSubstr("run 2: 1.10 us, 2 processes, build old, memory at 20.0 GB/s"));
   EXPECT_THAT(page, HasSubstr(">run 1<"));
@@ -137,7 +160,7 @@ TEST(HistoryPage, has_nights_changes_and_the_speed_of_the_memory) {
   EXPECT_THAT(history_html(night), Not(HasSubstr("follows the memory")));
   night.series.resize(200);
   EXPECT_THAT(history_html(night), Not(HasSubstr("further series")));
-  EXPECT_THAT(history_html(night_of(Change::same)), HasSubstr("badge ok\">0 slower"));
+  EXPECT_THAT(history_html(night_of(Change::same)), HasSubstr("badge ok\">0 SLOWER"));
 }
 
 Duet duet_of(std::int64_t m, double log_ratio) {
@@ -168,8 +191,14 @@ TEST(DuetsTable, has_the_worst_first_and_says_what_is_open) {
   EXPECT_NEAR(view.data["duets"][0]["ratio"].get<double>(), 1.08, 1e-9);
   EXPECT_THAT(duets_view({}, 0.03).text, Not(HasSubstr("took turns")));
   EXPECT_EQ(duets_exit(duets, 0.03), ExitCode::gate_failed);
+  EXPECT_EQ(duets_exit(duets, 0.03, true), ExitCode::gate_failed);
   EXPECT_EQ(duets_exit({failed, duet_of(1, 0)}, 0.03), ExitCode::partial);
+  EXPECT_EQ(duets_exit({failed, duet_of(1, 0)}, 0.03, true), ExitCode::ok);
   EXPECT_EQ(duets_exit({duet_of(1, 0), duet_of(1, -0.1)}, 0.03), ExitCode::ok);
+  failed.is_new_at_fault = true;
+  EXPECT_EQ(duets_exit({failed, duet_of(1, 0)}, 0.03, true), ExitCode::gate_failed);
+  EXPECT_THAT(duets_view({failed}, 0.03).text, HasSubstr("FAILED"));
+  EXPECT_TRUE(duets_view({failed}, 0.03).data["duets"][0]["ratio"].is_null());
 }
 
 TEST(FalseAlarmsText, counts_what_was_called_and_what_a_duet_confirmed) {
@@ -222,16 +251,22 @@ TEST(Runs, are_listed_with_their_rows_and_applied_retention_goes_by_policy) {
     Measurement failed = test::measurement(1, 1, 0);
     failed.status = Status::crashed;
     store->append(3, failed);
+    failed.status = Status::invalid;  // noise is a row, and no failure
+    store->append(3, failed);
+    failed.status = Status::unsupported;
+    store->append(3, failed);
   }
   const std::vector<ListedRun> runs = list_runs(*open_store_read_only(path), 2, path);
   ASSERT_EQ(runs.size(), 2u);
   EXPECT_EQ(runs[1].id, 3);
-  EXPECT_EQ(runs[1].rows, 7u);
+  EXPECT_EQ(runs[1].rows, 9u);
   EXPECT_EQ(runs[1].failed, 1u);
+  EXPECT_EQ(runs[1].invalid, 1u);
   const report::View view = runs_view(runs);
-  EXPECT_THAT(view.text, ContainsRegex("3  2026-01-03T02:00:00Z +7 +1 +0  halmark bench\n"));
+  EXPECT_THAT(view.text, ContainsRegex("3  2026-01-03T02:00:00Z +9 +1 +1 +0  halmark bench\n"));
   EXPECT_EQ(view.data["runs"][0]["run"], 2);
   EXPECT_EQ(view.data["runs"][1]["failed"], 1);
+  EXPECT_EQ(view.data["runs"][1]["invalid"], 1);
   EXPECT_TRUE(apply_retention(path, {.keep_runs = 3}, false).samples.runs.empty());
   EXPECT_EQ(apply_retention(path, {.keep_runs = 1}, true).samples.runs.size(), 2u);
   EXPECT_EQ(open_store_read_only(path)->samples_by_run().size(), 3u) << "a dry run";

@@ -49,7 +49,7 @@ TEST(NightVerdict, a_change_has_five_nights_before_it_and_is_recent_for_seven) {
             "1 night before, and 5 are needed to tell a change from the machine");
   EXPECT_EQ(judged(nights({})).reason,
             "0 nights before, and 5 are needed to tell a change from the machine");
-  EXPECT_EQ(judged(nights(step(5, 0, 0))).change, Change::invalid);
+  EXPECT_EQ(judged(nights(step(5, 0, 0))).change, Change::waiting);
   EXPECT_EQ(judged(nights(step(6, 0, 0))).change, Change::same);
 }
 
@@ -145,8 +145,10 @@ TEST(NightVerdict, the_step_of_the_last_night_has_an_interval_by_its_nights) {
 // 0.1258; without noise 3 % are the limit, ln(1.03) = 0.02956.
 TEST(NightVerdict, the_last_night_stands_out_beyond_the_floor_and_three_times_the_noise) {
   std::vector<double> levels(11, 0.0);
-  levels[10] = 0.029;
+  levels[10] = 0.026;  // and an interval of 0.0024 on each side
   EXPECT_EQ(judged(nights(levels, 0)).change, Change::same);
+  levels[10] = 0.029;
+  EXPECT_THAT(judged(nights(levels, 0)).reason, HasSubstr("too wide to decide"));
   levels[10] = 0.0301;
   EXPECT_EQ(judged(nights(levels, 0)).change, Change::undecided);
   EXPECT_EQ(judged(nights(levels, 0)).reason,
@@ -154,9 +156,10 @@ TEST(NightVerdict, the_last_night_stands_out_beyond_the_floor_and_three_times_th
   levels[10] = -0.0301;
   EXPECT_EQ(judged(nights(levels, 0)).change, Change::undecided);
   levels[10] = 0.10;  // and 0.02 more by turns
-  EXPECT_EQ(judged(nights(levels, 0.02)).change, Change::same);
+  EXPECT_EQ(judged(nights(levels, 0.02)).reason,
+            "too wide to decide: its nights scatter by 4.2 %, and the floor is 3 %");
   levels[10] = 0.12;
-  EXPECT_EQ(judged(nights(levels, 0.02)).change, Change::undecided);
+  EXPECT_THAT(judged(nights(levels, 0.02)).reason, HasSubstr("the last night alone"));
 }
 
 // The last night is held against those behind the last change that both detectors saw.
@@ -228,7 +231,12 @@ TEST(NightVerdict, a_duet_replaces_what_the_nights_say) {
   hear_duet(one, same);
   EXPECT_EQ(one.change, Change::same);
   EXPECT_EQ(one.p, 1);
-  EXPECT_EQ(one.ratio, 1.2);
+  EXPECT_EQ(one.ratio, 1.05) << "what SAME rests on";
+  EXPECT_EQ(one.interval.high, 1.06);
+  EXPECT_EQ(one.reason, "") << "its nights were too wide to decide";
+  one = moved(Change::undecided, "alone");
+  one.stands_out = true;
+  hear_duet(one, same);
   EXPECT_THAT(one.reason, HasSubstr("the machine moved"));
   one = moved(Change::same);
   hear_duet(one, same);
@@ -239,7 +247,7 @@ TEST(NightVerdict, a_duet_replaces_what_the_nights_say) {
   hear_duet(one, open);
   EXPECT_EQ(one.change, Change::same);
   EXPECT_EQ(one.reason, "");
-  one = moved(Change::invalid);
+  one = moved(Change::waiting);
   hear_duet(one, open);
   EXPECT_EQ(one.change, Change::undecided);
   EXPECT_EQ(one.reason, "the duet of both builds has no answer: scatter");
@@ -247,7 +255,8 @@ TEST(NightVerdict, a_duet_replaces_what_the_nights_say) {
 
 TEST(NightVerdict, q_at_the_rate_is_called_and_what_is_invalid_is_left_out) {
   std::vector<SeriesHistory> night = {moved(Change::invalid, "few"), moved(Change::undecided),
-                                      moved(Change::undecided, "why"), moved(Change::undecided)};
+                                      moved(Change::undecided, "why"), moved(Change::undecided),
+                                      moved(Change::waiting, "young")};
   night[1].p = 0.005;
   night[2].p = 1;
   night[3].p = 0.012;
@@ -256,12 +265,14 @@ TEST(NightVerdict, q_at_the_rate_is_called_and_what_is_invalid_is_left_out) {
   EXPECT_EQ(night[0].change, Change::invalid);
   EXPECT_EQ(night[0].reason, "few");
   EXPECT_EQ(night[0].q, 1);
+  EXPECT_EQ(night[4].change, Change::waiting);
+  EXPECT_EQ(night[4].q, 1) << "what has no verdict is no test among others";
   EXPECT_DOUBLE_EQ(night[1].q, 0.015);  // 3 x 0.005
   EXPECT_EQ(night[1].change, Change::slower);
   EXPECT_EQ(night[2].reason, "why");
   EXPECT_DOUBLE_EQ(night[3].q, 0.018);  // 3 / 2 x 0.012
   EXPECT_EQ(night[3].change, Change::undecided);
-  EXPECT_EQ(night[3].reason, "it may be one of the chance findings among 4 series: q = 0.018");
+  EXPECT_EQ(night[3].reason, "it may be one of the chance findings among 3 series: q = 0.018");
   night[3].reason.clear();
   judge_night(night, {.false_discovery = 0.02});
   EXPECT_EQ(night[3].change, Change::faster);

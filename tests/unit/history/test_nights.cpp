@@ -103,9 +103,9 @@ TEST(Nights, an_old_change_is_history_and_no_alert) {
 }
 
 TEST(Nights, too_few_of_them_decide_nothing) {
-  EXPECT_EQ(judged(made({.nights = 1})).change, Change::invalid);
+  EXPECT_EQ(judged(made({.nights = 1})).change, Change::waiting);
   const SeriesHistory few = judged(made({.nights = 5, .step = 0.2, .step_at = 3}));
-  EXPECT_EQ(few.change, Change::invalid);
+  EXPECT_EQ(few.change, Change::waiting);
   EXPECT_EQ(few.reason, "4 nights before, and 5 are needed to tell a change from the machine");
   const SeriesHistory soon = judged(made({.nights = 7, .step = 0.2, .step_at = 3}));
   EXPECT_EQ(soon.change, Change::undecided);
@@ -134,6 +134,27 @@ TEST(Nights, suspect_rows_make_no_alert) {
   }
   EXPECT_EQ(judged(series).change, Change::same);
   EXPECT_EQ(judged(series).nights.size(), 40u);
+}
+
+// Whatever the noise of nights: SAME has its interval within the floor, and what is wider says so.
+TEST(Nights, same_is_said_only_where_the_interval_lies_within_the_floor) {
+  int same = 0, undecided = 0;
+  for (const double noise : {0.002, 0.008, 0.02, 0.06, 0.15}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const SeriesHistory one = judged(made({.nights = 12, .noise = noise, .seed = seed}));
+      const bool is_within = one.ratio && one.interval.low >= 1 / 1.03 && one.interval.high <= 1.03;
+      EXPECT_EQ(one.change == Change::same, is_within) << noise << ' ' << seed;
+      same += one.change == Change::same ? 1 : 0;
+      if (one.change != Change::undecided) continue;
+      ++undecided;
+      EXPECT_NE(one.reason, "") << noise << ' ' << seed;
+    }
+  }
+  EXPECT_GT(same, 20);
+  EXPECT_GT(undecided, 50);
+  const SeriesHistory wide = judged(made({.nights = 12, .noise = 0.15}));
+  EXPECT_EQ(wide.change, Change::undecided);
+  EXPECT_THAT(wide.reason, HasSubstr("%, and the floor is 3 %"));
 }
 
 // The same p among many quiet series is no discovery.

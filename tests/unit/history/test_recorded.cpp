@@ -58,6 +58,84 @@ TEST_F(Recorded, only_the_latest_nights_and_the_device_that_is_asked_for) {
               HasSubstr("no kernel on cuda was measured"));
 }
 
+// Rows of one kernel in a run of that day; of none with no times.
+void append_run(const std::string& path, const std::string& day, std::vector<Measurement> rows) {
+  const auto store = open_store(path);
+  const std::int64_t run = store->begin_run(
+      {.command = "halmark bench", .fingerprint = "class@host", .started_utc = day + "T02:00:00Z"});
+  store->append(run, rows);
+}
+
+std::vector<Measurement> rows_of(std::int64_t m, Status status = Status::ok) {
+  std::vector<Measurement> out;
+  for (int round = 0; round < 3; ++round) {
+    out.push_back(test::measurement(m, 1000, round));
+    out.back().status = status;
+    out.back().reason = status == Status::ok ? "" : "why";
+  }
+  return out;
+}
+
+const SeriesHistory& series_of(const NightReport& night, const std::string& m) {
+  return *std::ranges::find_if(night.series, [&](const SeriesHistory& one) {
+    return one.name.what.find(m) != std::string::npos;
+  });
+}
+
+TEST_F(Recorded, a_series_that_was_not_measured_tonight_keeps_no_verdict_of_an_earlier_night) {
+  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  append_run(path_, "2026-02-01", rows_of(2));
+  const NightReport night = report({});
+  EXPECT_EQ(series_of(night, "m=1").change, Change::waiting) << "it was SLOWER";
+  EXPECT_EQ(series_of(night, "m=1").reason, "not measured tonight, last in run 22");
+  EXPECT_FALSE(series_of(night, "m=1").ratio);
+  EXPECT_EQ(series_of(night, "m=1").nights.size(), 22u) << "what is known stays";
+  EXPECT_EQ(series_of(night, "m=2").change, Change::same);
+  EXPECT_EQ(report({.op = "gemm"}).count(Change::waiting), 1);
+  // Later on the same day another command measures it: tonight is the day.
+  append_run(path_, "2026-02-01", rows_of(1));
+  EXPECT_EQ(report({}).count(Change::waiting), 0);
+}
+
+// What computed in earlier nights and breaks tonight is no noise.
+TEST_F(Recorded, a_series_that_breaks_tonight_has_failed) {
+  test::store_nights(path_, {.nights = 22});
+  append_run(path_, "2026-02-01", rows_of(1, Status::crashed));
+  append_run(path_, "2026-02-01", rows_of(2, Status::quarantined));
+  append_run(path_, "2026-02-01", rows_of(3, Status::wrong_result));
+  const NightReport night = report({});
+  EXPECT_EQ(series_of(night, "m=1").change, Change::failed);
+  EXPECT_EQ(series_of(night, "m=1").reason, "no sound row tonight, of 3: crashed: why");
+  EXPECT_EQ(series_of(night, "m=2").change, Change::invalid) << "a time that nobody believes";
+  EXPECT_EQ(series_of(night, "m=3").change, Change::invalid) << "it never computed";
+  EXPECT_EQ(night.series.front().change, Change::failed) << "first of all";
+}
+
+TEST_F(Recorded, a_series_without_a_sound_row_tonight_is_invalid_with_the_reason) {
+  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  std::vector<Measurement> rows = rows_of(1, Status::invalid);
+  const std::vector<Measurement> others = rows_of(2, Status::suspect);
+  rows.insert(rows.end(), others.begin(), others.end());
+  append_run(path_, "2026-02-01", rows);
+  const NightReport night = report({});
+  EXPECT_EQ(series_of(night, "m=1").change, Change::invalid);
+  EXPECT_EQ(series_of(night, "m=1").reason, "no sound row tonight, of 3: invalid: why");
+  EXPECT_EQ(series_of(night, "m=2").change, Change::invalid);
+  EXPECT_EQ(series_of(night, "m=2").reason, "no sound row tonight, of 3: why");
+  // Builds that took turns tonight say what single rows do not.
+  Duet duet{.kernel_case = test::measurement(2, 1, 0).kernel_case};
+  duet.log_ratios.assign(10, std::log(1.2));
+  open_store(path_)->append(23, duet);
+  EXPECT_EQ(series_of(report({}), "m=2").change, Change::slower);
+}
+
+// Of a query the latest run that has some of it: a bench says nothing of configurations.
+TEST_F(Recorded, tonight_is_of_what_is_asked_for) {
+  test::store_nights(path_, {.nights = 8});
+  append_run(path_, "2026-02-01", {});
+  EXPECT_EQ(report({}).count(Change::waiting), 0);
+}
+
 TEST_F(Recorded, runs_of_other_machines_are_left_out) {
   test::store_nights(path_, {.nights = 5, .fingerprint = "class@other"});
   test::store_nights(path_, {.nights = 12});

@@ -122,7 +122,7 @@ TEST(HistoryPage, leaves_out_what_there_is_not) {
   const std::string page = history_html(one);
   EXPECT_THAT(page, HasSubstr("<p>SLOWER +10.0 % (+8.0 % .. +12.0 %): why</p>"));
   EXPECT_THAT(page, HasSubstr("<h3>lost</h3>"));
-  EXPECT_THAT(page, HasSubstr("<p>INVALID: few</p>"));
+  EXPECT_THAT(page, HasSubstr("<p>WAITING: few</p>"));
   EXPECT_EQ(page.find("<figure"), page.rfind("<figure"));
   EXPECT_THAT(page, HasSubstr("Machine machine, 2 runs."));
   EXPECT_THAT(page, HasSubstr("<title>Halmark history, today</title>"));
@@ -149,6 +149,7 @@ TEST(TableColumns, of_runs_have_counts_on_the_right) {
                   .info = {.command = "halmark bench", .started_utc = "2026-01-01T00:00:00Z"},
                   .rows = 3,
                   .failed = 2,
+                  .invalid = 1,
                   .configurations = 1},
                  {.id = 12,
                   .info = {.command = "halmark tune", .started_utc = "2026"},
@@ -157,9 +158,9 @@ TEST(TableColumns, of_runs_have_counts_on_the_right) {
                   .configurations = 4}})
           .text;
   EXPECT_EQ(text,
-            "run  began                  rows  failed  configurations  command\n"
-            "  7  2026-01-01T00:00:00Z      3       2               1  halmark bench\n"
-            " 12  2026                  12345       0               4  halmark tune\n"
+            "run  began                  rows  failed  invalid  configurations  command\n"
+            "  7  2026-01-01T00:00:00Z      3       2        1               1  halmark bench\n"
+            " 12  2026                  12345       0        0               4  halmark tune\n"
             "halmark compare RUN RUN compares two of them, or two dates\n");
 }
 
@@ -174,7 +175,7 @@ TEST(TableColumns, of_duets_have_figures_on_the_right) {
   lost.status = Status::crashed;
   lost.log_ratios.clear();
   const report::View view = duets_view({slower, lost}, 0.03);
-  EXPECT_THAT(view.text, HasSubstr("change    ratio   interval (99 %)      old     new  pairs  "));
+  EXPECT_THAT(view.text, HasSubstr("change    ratio   interval (95 %)      old     new  pairs  "));
   EXPECT_THAT(view.text, HasSubstr("SLOWER   +5.0 %  +5.0 % .. +5.0 %  1.00 us  1.50 s    100  "));
   EXPECT_THAT(view.text, HasSubstr("INVALID                                                 0  "));
   EXPECT_TRUE(view.data["duets"][1]["p"].is_null());

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "history/view/comparison_view.hpp"
 #include "history/view/history_view.hpp"
 #include "stored.hpp"
@@ -32,7 +35,8 @@ TEST_F(HistoryViews, a_comparison_is_text_document_and_markdown_of_the_same_figu
   EXPECT_EQ(view.data["changes"][0]["change"], "SLOWER");
   EXPECT_NEAR(view.data["changes"][0]["ratio"].get<double>(), 1.08, 0.02);
   EXPECT_THAT(view.text, HasSubstr("SLOWER"));
-  EXPECT_THAT(view.text, HasSubstr("1 SLOWER, 0 FASTER, 0 UNDECIDED, 0 INVALID, 1 SAME of 2"));
+  EXPECT_THAT(view.text,
+              HasSubstr("1 SLOWER, 0 FASTER, 0 UNDECIDED, 0 INVALID, 1 SAME, 0 FAILED of 2"));
   const std::string markdown = comparison_markdown(comparison_);
   EXPECT_THAT(markdown, HasSubstr("## Halmark: slower"));
   EXPECT_THAT(markdown, HasSubstr("```mermaid\nxychart-beta horizontal\n"));
@@ -47,7 +51,36 @@ TEST_F(HistoryViews, the_exit_code_says_slower_before_undecided) {
   EXPECT_EQ(comparison_exit(c), ExitCode::partial);
   c.changes[1].change = Change::same;
   EXPECT_EQ(comparison_exit(c), ExitCode::ok);
-  EXPECT_THAT(comparison_markdown(c), HasSubstr("nothing is slower"));
+  EXPECT_THAT(comparison_markdown(c), HasSubstr("nothing is called slower"));
+}
+
+// Over every set of verdicts: a gate fails on SLOWER and FAILED, and on nothing else.
+TEST(Gate, exits_with_3_or_0_alone) {
+  constexpr std::array all = {Change::same,    Change::faster,  Change::slower, Change::undecided,
+                              Change::waiting, Change::invalid, Change::failed};
+  for (unsigned set = 0; set < 1U << all.size(); ++set) {
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((set >> i & 1U) != 0) changes.push_back(all[i]);
+    }
+    const auto has = [&](Change change) {
+      return std::ranges::find(changes, change) != changes.end();
+    };
+    const bool is_bad = has(Change::slower) || has(Change::failed);
+    const bool is_open = has(Change::undecided) || has(Change::invalid);
+    const ExitCode of_gate = is_bad ? ExitCode::gate_failed : ExitCode::ok;
+    EXPECT_EQ(verdict_exit(changes, true), of_gate) << set;
+    EXPECT_EQ(verdict_exit(changes, false), is_open && !is_bad ? ExitCode::partial : of_gate)
+        << set;
+    Comparison comparison;
+    NightReport night;
+    for (const Change change : changes) {
+      comparison.changes.push_back({.change = change});
+      night.series.push_back({.change = change});
+    }
+    EXPECT_EQ(comparison_exit(comparison, true), of_gate) << set;
+    EXPECT_EQ(history_exit(night, true), of_gate) << set;
+  }
 }
 
 TEST_F(HistoryViews, a_history_has_its_nights_and_its_changes) {

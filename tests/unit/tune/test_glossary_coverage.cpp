@@ -11,6 +11,7 @@
 #include "core/kernel_case.hpp"
 #include "core/latency.hpp"
 #include "core/measured/measurement.hpp"
+#include "history/comparison.hpp"
 #include "host/protocol.hpp"
 #include "measure/campaign/gate/validity.hpp"
 #include "measure/sampling/interference.hpp"
@@ -57,6 +58,7 @@ void expect_explained(std::string_view (*name_of)(Enum), int last) {
 
 TEST(GlossaryCoverage, statuses_modes_sources_and_strategies) {
   expect_explained(status_name, static_cast<int>(Status::cancelled));
+  expect_explained(history::change_name, static_cast<int>(history::Change::failed));
   expect_explained(cache_mode_name, static_cast<int>(CacheMode::in_stack));
   expect_explained(provenance_name, static_cast<int>(Provenance::imported));
   expect_explained(simulate::strategy_name, static_cast<int>(simulate::ShardStrategy::context));

@@ -113,6 +113,7 @@ class DuetCampaign {
 
   void fail(Duet& duet, std::size_t side, Status status, const std::string& reason) const {
     duet.status = status;
+    duet.is_new_at_fault = side == 1;  // the old build begins the first pair
     duet.reason = (side == 0 ? "the old build: " : "the new build: ") + reason;
   }
 

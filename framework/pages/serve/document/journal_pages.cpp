@@ -22,6 +22,7 @@ Json run_json(const history::ListedRun& run) {
           {"tool", run.info.tool_version},
           {"kernels", run.rows},
           {"failed", run.failed},
+          {"invalid", run.invalid},
           {"configurations", run.configurations}};
 }
 

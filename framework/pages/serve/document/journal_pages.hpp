@@ -8,8 +8,8 @@
 
 namespace halmark::pages {
 
-// {"runs": [{"id", "command", "started_utc", "kernels", "failed", "configurations"}, ...]}, the
-// latest first; "reason" where there are none.
+// {"runs": [{"id", "command", "started_utc", "kernels", "failed", "invalid", "configurations"},
+// ...]}, the latest first; "reason" where there are none.
 Json journal_runs(const std::string& database);
 // {"points": [{"name", "step_ns", "low_ns", "high_ns", "tokens_per_s", "bytes_per_rank", "mfu",
 // "from", "status", "measured_ns"}, ...]} of a run.
