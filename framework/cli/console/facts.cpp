@@ -76,4 +76,11 @@ void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string
                  "With --mpi-hosts: the address of this machine to which the ranks come");
 }
 
+Option add_gate_option(OptionSet& app, bool& is_gate) {
+  return app.add_flag(
+      "--gate", is_gate,
+      "For pipelines: exit 3 where something is slower or fails, else 0, however much is "
+      "undecided");
+}
+
 }  // namespace halmark::cli

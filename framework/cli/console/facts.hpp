@@ -28,6 +28,9 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 // --mpi-hosts ("`what` these nodes of one MPI job") and --mpi-listen.
 void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string& what);
 
+// --gate: of verdicts, exit 3 with a SLOWER or FAILED and 0 without.
+Option add_gate_option(OptionSet& app, bool& is_gate);
+
 std::string database_path(const GlobalOptions& options);  // a writer creates its folder
 // Where files lie that go with it: beside it, or of a server's beside the default one.
 std::string files_beside(const GlobalOptions& options);

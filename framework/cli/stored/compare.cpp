@@ -1,5 +1,5 @@
 // halmark compare: two sides, series by series, or two builds in turns; exit 3 with something
-// slower.
+// slower, 4 with something undecided, unless it is a gate.
 #include <memory>
 
 #include "cli/console/facts.hpp"
@@ -17,7 +17,7 @@ namespace {
 struct CompareOptions {
   std::string before, after, floor = "3%";
   std::vector<std::string> out;
-  bool is_live = false;
+  bool is_live = false, is_gate = false;
   tune::CaseRequest asked;
   int pairs = 5;
   double seconds = 0.05;
@@ -38,7 +38,7 @@ CommandResult stored(const GlobalOptions& global, const CompareOptions& o) {
       history::front_moves(front_of(comparison.before), front_of(comparison.after));
   for (const std::string& path : o.out) history::write_comparison(comparison, path);
   CommandResult result = shown(history::comparison_view(comparison));
-  result.exit_code = history::comparison_exit(comparison);
+  result.exit_code = history::comparison_exit(comparison, o.is_gate);
   return result;
 }
 
@@ -53,6 +53,7 @@ CommandResult live(const GlobalOptions& global, const CompareOptions& o) {
   const std::vector<KernelCase> cases = cases_of(database_path(global), o.asked);
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
+  for (const KernelCase& kernel_case : cases) check_device(plugin, kernel_case.device);
   const SideNames names{.now_path = plugin.path,
                         .now_hash = plugin.hash,
                         .builds_folder = builds_dir().string(),
@@ -74,7 +75,8 @@ CommandResult live(const GlobalOptions& global, const CompareOptions& o) {
   const std::vector<Duet> duets = tune::compare_live(cases, comparison);
   progress.finish();
   CommandResult result = shown(history::duets_view(duets, floor));
-  result.exit_code = interrupted() ? interrupt_exit_code() : history::duets_exit(duets, floor);
+  result.exit_code =
+      interrupted() ? interrupt_exit_code() : history::duets_exit(duets, floor, o.is_gate);
   return result;
 }
 
@@ -88,6 +90,7 @@ Action add_compare(OptionSet& app) {
       ->required();
   app.add_option("after", o->after, "What is compared with it, of the same kind")->required();
   app.add_option("--floor", o->floor, "Smaller changes of a time are none (default 3%)");
+  add_gate_option(app, o->is_gate);
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md");
   app.add_flag("--live", o->is_live,
                "Two builds of a plugin take turns on the kernels of the latest run, or on --op");
@@ -99,7 +102,11 @@ Action add_compare(OptionSet& app) {
   app.add_option("--pairs", o->pairs, "--live: pairs of fresh processes")->check(within(3, 100));
   app.add_option("--seconds", o->seconds, "--live: sampling time of a turn")
       ->check(within(0.001, 10.0));
-  return [o](const GlobalOptions& global) {
+  return [o, app](const GlobalOptions& global) {
+    for (const char* name : {"--params", "--dtype", "--device"}) {
+      if (!o->is_live || !o->asked.op.empty() || !app.is_given(name)) continue;
+      throw refused(std::string(name) + " is of --op: the kernels of the latest run have theirs");
+    }
     return o->is_live ? live(global, *o) : stored(global, *o);
   };
 }

@@ -142,7 +142,7 @@ TEST_F(NightlyBuilds, an_equal_build_on_a_machine_that_became_slower_is_no_alert
                              "--plugin", build("two", "seed=2")});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   EXPECT_THAT(called("SLOWER"), testing::IsEmpty());
-  EXPECT_EQ(halmark({"history", "--db", "r.db"}).exit_code, 0);
+  EXPECT_EQ(halmark({"history", "--db", "r.db", "--gate"}).exit_code, 0);
 }
 
 TEST_F(NightlyBuilds, two_builds_take_turns_on_demand) {
@@ -157,6 +157,16 @@ TEST_F(NightlyBuilds, two_builds_take_turns_on_demand) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("SLOWER"), HasSubstr("took turns on the same inputs")));
   live[3] = good;
   EXPECT_EQ(halmark(live).exit_code, 0);
+  // Noise that decides nothing fails no gate.
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.3;timer=device_event";
+  live.insert(live.end(), {"--pairs", "3", "--seconds", "0.002", "--gate"});
+  EXPECT_EQ(halmark(live).exit_code, 0);
+  live.insert(live.end(), {"--device", "7"});
+  const Outcome absent = halmark(live);
+  EXPECT_EQ(absent.exit_code, 2) << "a device that is not there is no green gate";
+  EXPECT_THAT(absent.err, HasSubstr("has no device '7'"));
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.004;timer=device_event";
+  live.resize(live.size() - 7);
   live[3] = "abcdef0123";
   const Outcome unknown = halmark(live);
   EXPECT_EQ(unknown.exit_code, 2);

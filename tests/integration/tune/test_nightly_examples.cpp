@@ -71,6 +71,89 @@ TEST_F(NightlyExamples, the_workflow_follows_its_schema) {
   EXPECT_EQ(checked->exit_code, 0) << checked->out << checked->err;
 }
 
+// The commands of the steps of a workflow, in their order: `run: COMMAND`, or a block below it.
+std::vector<std::string> steps_of(const std::string& workflow) {
+  std::istringstream lines(workflow);
+  const std::regex run(R"(( *)(- )?run: (.*))");
+  std::vector<std::string> out;
+  std::string line;
+  bool has_line = static_cast<bool>(std::getline(lines, line));
+  while (has_line) {
+    std::smatch parts;
+    const bool is_step = std::regex_match(line, parts, run);
+    const std::string command = parts[3];
+    const auto indent = static_cast<std::size_t>(parts.length(1));
+    has_line = static_cast<bool>(std::getline(lines, line));
+    if (!is_step) continue;
+    const bool is_folded = command.starts_with(">");
+    const bool is_block = is_folded || command.starts_with("|");
+    out.push_back(is_block ? "" : command);
+    while (is_block && has_line && line.find_first_not_of(' ') > indent + 1) {
+      out.back() += line.substr(line.find_first_not_of(' ')) + (is_folded ? ' ' : '\n');
+      has_line = static_cast<bool>(std::getline(lines, line));
+    }
+  }
+  return out;
+}
+
+// Runs the steps as a runner does, which stops at the first that fails, with programs that end as
+// halmark may: tune with `tune`, compare and history with 4 (undecided) where they are no gate.
+class WorkflowSteps : public NightlyExamples {
+ protected:
+  WorkflowSteps() {
+    write("git", "#!/bin/sh\n");
+    write("cmake", "#!/bin/sh\n");
+    write("halmark",
+          "#!/bin/sh\necho \"$1\" >> ran\n"
+          "case \"$*\" in tune*) exit $OF_TUNE;; *--gate*) exit $OF_GATE;; esac\nexit 4\n");
+    for (const char* name : {"git", "cmake", "halmark"}) {
+      std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
+    }
+    write("history.md", "");
+  }
+  // Exit code of the job; the steps that ran are in `ran`.
+  int job(int of_tune, int of_gate) {
+    write("ran", "");
+    for (const std::string& step : steps_of(text_of("workflow.yml"))) {
+      const Outcome o =
+          *tool({"env", "PATH=" + path(".") + ":/usr/bin:/bin",
+                 "OF_TUNE=" + std::to_string(of_tune), "OF_GATE=" + std::to_string(of_gate),
+                 "GITHUB_BASE_REF=main", "GITHUB_STEP_SUMMARY=summary", "HOME=" + path("."), "bash",
+                 "--noprofile", "--norc", "-eo", "pipefail", "-c", step});
+      if (o.exit_code != 0) return o.exit_code;
+    }
+    return 0;
+  }
+};
+
+TEST_F(WorkflowSteps, are_green_on_an_unchanged_tree_and_red_where_something_is_slower) {
+  ASSERT_EQ(steps_of(text_of("workflow.yml")).size(), 5u);
+  for (const int of_tune : {0, 4}) {
+    EXPECT_EQ(job(of_tune, 0), 0) << of_tune;
+    EXPECT_EQ(read("ran"), "tune\nhistory\ncompare\n") << "no step is skipped";
+    EXPECT_EQ(job(of_tune, 3), 3) << of_tune;
+    EXPECT_EQ(read("ran"), "tune\nhistory\n");
+  }
+  for (const int of_tune : {1, 2, 5, 130}) {
+    EXPECT_NE(job(of_tune, 0), 0) << of_tune;
+    EXPECT_EQ(read("ran"), "tune\n");
+  }
+}
+
+// The same of a unit and a crontab: every history that decides something is a gate.
+TEST_F(WorkflowSteps, and_every_other_example_ask_for_the_gate) {
+  for (const char* name : {"halmark-nightly.service", "crontab", "workflow.yml"}) {
+    const std::string text = text_of(name);
+    const std::regex command(R"(halmark (history|compare) ([^\n|>]*))");
+    int gates = 0;
+    for (std::sregex_iterator it(text.begin(), text.end(), command), end; it != end; ++it) {
+      EXPECT_THAT((*it)[2].str(), HasSubstr("--gate")) << name;
+      ++gates;
+    }
+    EXPECT_GT(gates, 0) << name;
+  }
+}
+
 // The options that the examples name are options of the commands.
 TEST_F(NightlyExamples, their_commands_are_known) {
   for (const char* name : {"halmark-nightly.service", "crontab", "workflow.yml"}) {
