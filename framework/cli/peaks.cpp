@@ -41,6 +41,19 @@ Device measured_on_device(const GlobalOptions& global, const FoundPlugin& plugin
                                      .is_quick = !options.is_long});
 }
 
+// Of ceilings that no idle machine has shown yet.
+void say_what_is_busy(const Device& device, CommandResult& result) {
+  std::size_t busy = 0;
+  for (const Peak& p : device.peaks) busy += best_rate(p.occasions).is_busy ? 1 : 0;
+  for (const Bandwidth& b : device.bandwidths) busy += best_rate(b.occasions).is_busy ? 1 : 0;
+  if (busy == 0) return;
+  const std::size_t all = device.peaks.size() + device.bandwidths.size();
+  result.warnings.push_back({"W-PEAK-01", "peaks",
+                             std::to_string(busy) + " of " + std::to_string(all) +
+                                 " figures were probed beside other work and may be more",
+                             "halmark peaks again on an idle machine"});
+}
+
 CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) {
   LocalMachine machine = local_machine();
   const auto path_of = [&](const std::string& fingerprint) {
@@ -49,6 +62,12 @@ CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) 
   std::string path = path_of(machine.fingerprint);
   Device device;
   if (options.backend == "cpu") {
+    // Its probes are the host's: only a name that is not the CPU's asks a plugin for those there
+    // are.
+    if (options.device != "0") {
+      const std::vector<FoundPlugin> found = find_plugins(global);
+      check_device(plugin_of(found, options.backend), options.device);
+    }
     device = measured_peaks(global, machine, !options.is_long, path);
   } else {
     const std::vector<FoundPlugin> found = find_plugins(global);
@@ -60,6 +79,7 @@ CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) 
   }
   CommandResult result = shown(report::measured_device_view(device, machine.datasheet));
   result.data["path"] = path;
+  say_what_is_busy(device, result);
   result.text +=
       (interrupted() ? "interrupted: nothing was written to " : "written to ") + path + '\n';
   if (interrupted()) result.exit_code = interrupt_exit_code();

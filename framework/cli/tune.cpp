@@ -254,6 +254,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
     note(global, tune::nightly_backup(database_path(global), require_sound_database));
   if (!named && options.fleet.empty()) found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
+  if (!named && options.fleet.empty()) check_device(plugin, sweep.device);
   if (!named) rows_are_of(machine, plugin, sweep.device);
   auto steering = tune::steering_of(options.proposals, *plan);
   Session session{global,

@@ -82,6 +82,39 @@ void add_seen(std::vector<Ceiling>& known, Ceiling seen, double Ceiling::*rate) 
   settle(*same, rate);
 }
 
+std::string name_of(const Peak& peak) {
+  return peak.isa.empty() ? peak.path : peak.path + ' ' + peak.isa;
+}
+
+std::string name_of(const Bandwidth& bandwidth) {
+  return bandwidth.level + (bandwidth.access.empty() ? "" : ' ' + bandwidth.access);
+}
+
+template <class Ceiling>
+void settle_threads_of(std::vector<Ceiling>& ceilings, double Ceiling::*rate,
+                       std::vector<std::string>& dropped) {
+  const auto is_disturbed = [&](Ceiling& ceiling) {
+    if (ceiling.threads < 2) return false;
+    Ceiling of_one = ceiling;
+    of_one.threads = 1;
+    const auto one = std::ranges::find_if(
+        ceilings, [&](const Ceiling& c) { return is_same_ceiling(c, of_one); });
+    if (one == ceilings.end() || ceiling.*rate >= (*one).*rate) return false;
+    if (!best_rate(ceiling.occasions).is_busy) {
+      ceiling.*rate = (*one).*rate;
+      return false;
+    }
+    dropped.push_back(name_of(ceiling) + " of " + std::to_string(ceiling.threads) +
+                      " threads: slower than one thread, beside other work");
+    return true;
+  };
+  std::vector<Ceiling> kept;
+  for (Ceiling& ceiling : ceilings) {
+    if (!is_disturbed(ceiling)) kept.push_back(ceiling);
+  }
+  ceilings = std::move(kept);
+}
+
 }  // namespace
 
 bool is_same_ceiling(const Peak& a, const Peak& b) {
@@ -101,6 +134,13 @@ void observe(Device& device, const Bandwidth& seen) {
 void observe(Device& device, const Device& seen) {
   for (const Peak& peak : seen.peaks) observe(device, peak);
   for (const Bandwidth& bandwidth : seen.bandwidths) observe(device, bandwidth);
+}
+
+std::vector<std::string> settle_threads(Device& device) {
+  std::vector<std::string> dropped;
+  settle_threads_of(device.peaks, &Peak::flops_per_s, dropped);
+  settle_threads_of(device.bandwidths, &Bandwidth::bytes_per_s, dropped);
+  return dropped;
 }
 
 std::string_view confidence_name(Confidence confidence) {

@@ -126,4 +126,9 @@ void observe(Device& device, const Bandwidth& seen);
 // All ceilings of `seen`.
 void observe(Device& device, const Device& seen);
 
+// What one thread reaches, more threads reach too, or they were disturbed. A figure of several
+// threads below that of one is raised to it (threads of one core share its units); where other work
+// was beside all its probes it is no ceiling and is taken out. Names those.
+std::vector<std::string> settle_threads(Device& device);
+
 }  // namespace halmark

@@ -342,7 +342,8 @@ struct ProbeAnswer {
   };
   std::vector<Path> paths;    // peak_paths
   std::vector<double> rates;  // per window: FLOP/s, bytes/s or Hz
-  std::string reason;         // why there are none ("AMX not permitted")
+  std::string reason = {};    // why there are none ("AMX not permitted")
+  double cpu_share = 1;       // CPU time of the threads over the time of their windows
 };
 
 // Answer to `memory`, which carries nothing: the proportional set size of the worker, without pages

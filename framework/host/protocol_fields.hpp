@@ -292,6 +292,7 @@ void fields(V& v, M& m) {
   v("paths", m.paths);
   v("rates", m.rates);
   v("reason", m.reason);
+  v.later("cpu_share", m.cpu_share);
 }
 template <class V, Of<MemoryAnswer> M>
 void fields(V& v, M& m) {

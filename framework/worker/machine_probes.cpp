@@ -66,7 +66,10 @@ ProbeThreads threads_of(const protocol::ProbeRequest& request, const std::vector
 }
 
 protocol::ProbeAnswer to_answer(ProbeRates rates) {
-  return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
+  return {.paths = {},
+          .rates = std::move(rates.rates),
+          .reason = std::move(rates.reason),
+          .cpu_share = rates.cpu_share};
 }
 
 protocol::ProbeAnswer lost_the_others() {
@@ -206,14 +209,17 @@ protocol::ProbeAnswer MachineProbes::probe_slices(const protocol::ProbeRequest& 
     return {.paths = {}, .rates = {}, .reason = "no probe: threads of the plugin were busy"};
   }
   protocol::ProbeAnswer answer;
+  double share = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t slice = walk_at_++ % (in_arena + beside);
     std::byte* data = slice < in_arena ? memory.arena().data() + slice * slice_bytes
                                        : beside_arena_.data() + (slice - in_arena) * slice_bytes;
-    const auto rates =
+    const ProbeRates read =
         read_slices({data, slice_bytes}, slice_bytes, threads_of(request, cpus_), clock_);
-    answer.rates.insert(answer.rates.end(), rates.begin(), rates.end());
+    answer.rates.insert(answer.rates.end(), read.rates.begin(), read.rates.end());
+    share += read.cpu_share / static_cast<double>(count);
   }
+  answer.cpu_share = share;
   return answer;
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <functional>
+#include <iterator>
 
 #include "core/numeric/statistics.hpp"
 
@@ -28,6 +29,7 @@ std::vector<double> highest_of(std::span<const Occasion> occasions) {
 
 // An occasion without a time lies before all others: it is from before times were kept.
 bool belongs_to(const Occasion& seen, const Occasion& last) {
+  if (seen.is_busy != last.is_busy) return false;
   if (seen.utc == last.utc) return true;
   const auto begin = utc_seconds(last.utc), now = utc_seconds(seen.utc);
   return begin && now && *now >= *begin && *now - *begin < occasion_gap_s;
@@ -64,14 +66,16 @@ std::optional<std::int64_t> utc_seconds(std::string_view utc) {
          60 * number(14, 2) + number(17, 2);
 }
 
-void observe(std::vector<Occasion>& occasions, std::string_view utc,
-             std::span<const double> rates) {
+void observe(std::vector<Occasion>& occasions, std::string_view utc, std::span<const double> rates,
+             bool is_busy) {
   std::vector<double> positive;
   std::ranges::copy_if(rates, std::back_inserter(positive), [](double r) { return r > 0; });
   if (positive.empty()) return;
   Occasion seen{.utc = std::string(utc),
                 .probes = static_cast<std::int64_t>(positive.size()),
-                .median = median(positive)};
+                .median = median(positive),
+                .highest = {},
+                .is_busy = is_busy};
   keep_highest(seen.highest, positive);
   observe(occasions, seen);
 }
@@ -97,7 +101,10 @@ BestRate best_rate(std::span<const Occasion> occasions) {
   for (const Occasion& o : occasions) out.probes += o.probes;
   const std::vector<double> highest = highest_of(occasions);
   if (highest.empty()) return out;
-  out.is_provisional = occasions.size() < 2 || highest.size() < deciding_probes;
+  std::vector<Occasion> quiet;
+  std::ranges::copy_if(occasions, std::back_inserter(quiet), std::not_fn(&Occasion::is_busy));
+  out.is_busy = quiet.empty();
+  out.is_provisional = quiet.size() < 2 || highest_of(quiet).size() < deciding_probes;
   out.per_s = out.is_provisional ? highest.front() : highest.back();
   return out;
 }

@@ -42,7 +42,8 @@ const protocol::DeviceDescription& check_device(const FoundPlugin& plugin,
   std::vector<std::string> known;
   for (const auto& d : devices) known.push_back(d.id);
   throw refused("backend " + plugin.description->name + " has no device '" + device + "'", {},
-                suggestion(device, known));
+                suggestion(device, known) +
+                    "; halmark devices lists what is here, model and simulate price other devices");
 }
 
 void check_kernel(const protocol::PluginDescription& plugin, const std::string& kernel) {

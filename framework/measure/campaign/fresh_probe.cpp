@@ -47,7 +47,7 @@ class FreshProbe {
       for (const int shards : counts()) {
         Peak of = *best;
         of.threads = threads() * shards;
-        peaks_.observe(std::move(of), times(slowest, shards));
+        peaks_.observe(std::move(of), times(slowest, shards), is_busy_);
       }
       return said(best->path, best->flops_per_s, slowest, "FLOP/s");
     });
@@ -86,7 +86,7 @@ class FreshProbe {
                       .threads = threads() * shards,
                       .working_set_bytes = bytes * (is_shared(level) ? 1 : shards),
                       .access = std::string(name_of(kind))},
-                     times(slowest, shards));
+                     times(slowest, shards), is_busy_);
     }
     return slowest;
   }
@@ -131,12 +131,14 @@ class FreshProbe {
   // Per window the rate of the slowest shard; empty when a shard could not probe.
   std::vector<double> probe(const protocol::ProbeRequest& request) {
     std::vector<double> slowest;
+    is_busy_ = false;
     const auto answers = crew_.probe(request);
     for (const auto& answer : answers) {
       if (!answer || answer->rates.empty()) {
         failure_ = answer ? answer->reason : answer.failure.reason;
         return {};
       }
+      is_busy_ = is_busy_ || answer->cpu_share < busy_cpu_share;
       slowest.resize(
           slowest.empty() ? answer->rates.size() : std::min(slowest.size(), answer->rates.size()),
           answer->rates.front());
@@ -167,6 +169,7 @@ class FreshProbe {
   RunPeaks& peaks_;
   std::string failure_;
   bool was_enough_ = false;
+  bool is_busy_ = false;  // the last probe, of any shard
 };
 
 }  // namespace

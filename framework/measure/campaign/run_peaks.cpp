@@ -26,11 +26,12 @@ const roofline::Ceilings& RunPeaks::ceilings(int threads, int shards) const {
 // Within a run no ceiling falls: earlier rows were judged by it.
 template <class Ceiling>
 void RunPeaks::add(std::vector<Ceiling>& known, double Ceiling::*rate, Ceiling of,
-                   std::span<const double> rates, bool is_known, double scaled_per_s) {
+                   std::span<const double> rates, bool is_busy, bool is_known,
+                   double scaled_per_s) {
   if (rates.empty() || (!is_known && std::ranges::max(rates) <= scaled_per_s)) return;
   const std::string utc = utc_now_();
   of.occasions.clear();
-  halmark::observe(of.occasions, utc, rates);
+  halmark::observe(of.occasions, utc, rates, is_busy);
   of.source = "measured " + utc + (of.source.empty() ? "" : ", " + of.source);
   const auto figure = [&]() -> double* {
     const auto same =
@@ -45,25 +46,25 @@ void RunPeaks::add(std::vector<Ceiling>& known, double Ceiling::*rate, Ceiling o
   ceilings_.clear();
 }
 
-void RunPeaks::observe(Peak of, std::span<const double> rates) {
+void RunPeaks::observe(Peak of, std::span<const double> rates, bool is_busy) {
   const bool is_known = std::ranges::any_of(
       device_.peaks, [&](const Peak& p) { return p.dtype == of.dtype && p.threads == of.threads; });
   const auto scaled = device_.path_peak(of.dtype, of.isa, of.threads);
   of.flops_per_s = 0;
   of.flops_per_s_q90.reset();
   of.source.clear();
-  add(device_.peaks, &Peak::flops_per_s, std::move(of), rates, is_known,
+  add(device_.peaks, &Peak::flops_per_s, std::move(of), rates, is_busy, is_known,
       scaled ? scaled->flops_per_s : 0);
 }
 
-void RunPeaks::observe(Bandwidth of, std::span<const double> rates) {
+void RunPeaks::observe(Bandwidth of, std::span<const double> rates, bool is_busy) {
   const bool is_known = std::ranges::any_of(device_.bandwidths, [&](const Bandwidth& b) {
     return b.level == of.level && b.threads == of.threads;
   });
   const auto scaled = device_.bandwidth(of.level, of.threads);
   of.bytes_per_s = 0;
   of.source = of.access;
-  add(device_.bandwidths, &Bandwidth::bytes_per_s, std::move(of), rates, is_known,
+  add(device_.bandwidths, &Bandwidth::bytes_per_s, std::move(of), rates, is_busy, is_known,
       scaled ? scaled->bytes_per_s : 0);
 }
 

@@ -34,8 +34,8 @@ class RunPeaks {
   // Rates of one probe of the ceiling that `of` names; its figure is not read. A ceiling for a
   // thread count that was never probed becomes one of its own only where it is above what is
   // scaled from others: one probe in a slow minute must not lower it.
-  void observe(Peak of, std::span<const double> rates);
-  void observe(Bandwidth of, std::span<const double> rates);
+  void observe(Peak of, std::span<const double> rates, bool is_busy = false);
+  void observe(Bandwidth of, std::span<const double> rates, bool is_busy = false);
 
   // What the last fresh probe of `what` said, where that was less than two seconds ago: a sweep of
   // impossible rows does not probe for each of them.
@@ -49,7 +49,7 @@ class RunPeaks {
   };
   template <class Ceiling>
   void add(std::vector<Ceiling>& known, double Ceiling::*rate, Ceiling of,
-           std::span<const double> rates, bool is_known, double scaled_per_s);
+           std::span<const double> rates, bool is_busy, bool is_known, double scaled_per_s);
 
   Device device_, seen_;
   std::function<std::string()> utc_now_;

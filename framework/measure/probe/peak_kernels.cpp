@@ -26,6 +26,7 @@ void pin_this_thread(int cpu) {
 
 struct WindowTime {
   double begin_ns = 0, end_ns = 0;
+  double cpu_ns = 0;  // of the thread
 };
 
 // work(thread, window) runs on every thread at once; windows start together. times[thread][window].
@@ -49,7 +50,9 @@ std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, in
       while (arrived.load() < threads * (window + 1)) std::this_thread::yield();
       WindowTime& time = times[static_cast<std::size_t>(thread)][static_cast<std::size_t>(window)];
       time.begin_ns = clock.wall_ns();
+      const double cpu_begin_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
       work(thread, window);
+      time.cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_ns;
       time.end_ns = clock.wall_ns();
     }
   };
@@ -75,6 +78,21 @@ std::vector<double> rates_of(const std::vector<std::vector<WindowTime>>& times, 
     if (elapsed_ns > 0) rates.push_back(amount / elapsed_ns * ns_per_s);
   }
   return rates;
+}
+
+double cpu_share_of(const std::vector<std::vector<WindowTime>>& times) {
+  double cpu_ns = 0, wall_ns = 0;
+  for (const auto& thread : times) {
+    for (const WindowTime& window : thread) {
+      cpu_ns += window.cpu_ns;
+      wall_ns += window.end_ns - window.begin_ns;
+    }
+  }
+  return wall_ns > 0 ? std::min(1.0, cpu_ns / wall_ns) : 1;
+}
+
+ProbeRates probed(const std::vector<std::vector<WindowTime>>& times, double amount) {
+  return {.rates = rates_of(times, amount), .cpu_share = cpu_share_of(times)};
 }
 
 // Turns that fill `window_ns`, from runs that double until they are long enough to time.
@@ -134,16 +152,16 @@ void pass_over(MemoryPass pass, const Slice& slice, std::int64_t times) {
   for (std::int64_t i = 0; i < times; ++i) pass(slice.from, slice.to, slice.bytes);
 }
 
-std::vector<double> memory_rates(MemoryPass pass, const std::vector<Slice>& slices,
-                                 const ProbeThreads& threads, double bytes_per_pass, int windows,
-                                 double window_ms, ClockSource& clock) {
+ProbeRates memory_rates(MemoryPass pass, const std::vector<Slice>& slices,
+                        const ProbeThreads& threads, double bytes_per_pass, int windows,
+                        double window_ms, ClockSource& clock) {
   const std::int64_t passes = calibrate(
       [&](std::int64_t times) { pass_over(pass, slices.front(), times); }, window_ms * 1e6, clock);
   const auto times = run_together(
       threads, windows,
       [&](int thread, int) { pass_over(pass, slices[static_cast<std::size_t>(thread)], passes); },
       clock);
-  return rates_of(times, bytes_per_pass * static_cast<double>(passes));
+  return probed(times, bytes_per_pass * static_cast<double>(passes));
 }
 
 }  // namespace
@@ -180,8 +198,7 @@ ProbeRates probe_peak(std::string_view path, std::string_view isa, const ProbeTh
   const std::int64_t turns = calibrate(found->run, window_ms * 1e6, clock);
   const auto times = run_together(
       threads, windows, [&](int, int) { found->run(turns); }, clock);
-  return {rates_of(times, found->flops_per_iteration * static_cast<double>(turns) * threads.count),
-          {}};
+  return probed(times, found->flops_per_iteration * static_cast<double>(turns) * threads.count);
 }
 
 ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
@@ -193,20 +210,21 @@ ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
   const MemoryPasses passes = memory_passes(detect_cpu_features());
   const double per_pass = static_cast<double>(slices.front().bytes) * threads.count;
   if (kernel == MemoryKernel::read) {
-    return {memory_rates(passes.read, slices, threads, per_pass, windows, window_ms, clock), {}};
+    return memory_rates(passes.read, slices, threads, per_pass, windows, window_ms, clock);
   }
   const double moved = 2 * per_pass;
-  auto plain = memory_rates(passes.copy, slices, threads, moved, windows, window_ms, clock);
-  if (passes.copy_streaming == passes.copy) return {std::move(plain), {}};
-  auto streamed =
+  const ProbeRates plain =
+      memory_rates(passes.copy, slices, threads, moved, windows, window_ms, clock);
+  if (passes.copy_streaming == passes.copy) return plain;
+  const ProbeRates streamed =
       memory_rates(passes.copy_streaming, slices, threads, moved, windows, window_ms, clock);
-  const bool streaming_wins =
-      !streamed.empty() && !plain.empty() && std::ranges::max(streamed) > std::ranges::max(plain);
-  return {streaming_wins ? std::move(streamed) : std::move(plain), {}};
+  const bool streaming_wins = !streamed.rates.empty() && !plain.rates.empty() &&
+                              std::ranges::max(streamed.rates) > std::ranges::max(plain.rates);
+  return streaming_wins ? streamed : plain;
 }
 
-std::vector<double> read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
-                                const ProbeThreads& threads, ClockSource& clock) {
+ProbeRates read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
+                       const ProbeThreads& threads, ClockSource& clock) {
   const std::size_t count = memory.size() / slice_bytes;
   std::vector<std::vector<Slice>> cut;
   for (std::size_t i = 0; i < count; ++i) {
@@ -221,7 +239,7 @@ std::vector<double> read_slices(std::span<std::byte> memory, std::size_t slice_b
         pass_over(pass, cut[static_cast<std::size_t>(window)][static_cast<std::size_t>(thread)], 1);
       },
       clock);
-  return rates_of(times, static_cast<double>(cut.front().front().bytes) * threads.count);
+  return probed(times, static_cast<double>(cut.front().front().bytes) * threads.count);
 }
 
 ShortPeakProbe::ShortPeakProbe(Dtype dtype, ClockSource& clock) : clock_(clock) {

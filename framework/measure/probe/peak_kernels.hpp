@@ -41,7 +41,8 @@ struct ProbeThreads {
 
 struct ProbeRates {
   std::vector<double> rates;  // one per window: FLOP/s or bytes/s
-  std::string reason;         // why there are none
+  std::string reason = {};    // why there are none
+  double cpu_share = 1;       // CPU time of its threads over the time of their windows
 };
 
 // Rate per window of all threads together; a window counts from the first thread's begin to the
@@ -59,10 +60,10 @@ ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
                         ClockSource& clock);
 
 // Bytes/s of one pass each over consecutive slices of `slice_bytes` of the memory, all threads
-// together; nothing is read twice, so that memory which no cache holds stays so. Empty where a
+// together; nothing is read twice, so that memory which no cache holds stays so. No rates where a
 // slice is too small for these threads.
-std::vector<double> read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
-                                const ProbeThreads& threads, ClockSource& clock);
+ProbeRates read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
+                       const ProbeThreads& threads, ClockSource& clock);
 
 // The short form around every trial: one thread, the fastest path of `dtype`, 2 windows of 1 ms.
 // Calibrates on construction.

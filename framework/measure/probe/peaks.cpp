@@ -77,13 +77,13 @@ class PeakRun {
         }
       }
     }
-    for (auto& [peak, rates] : peaks_) {
-      peak.flops_per_s_q90 = quantile(rates, 0.9);
-      settle(peak, peak.flops_per_s, rates);
+    for (auto& [peak, probed] : peaks_) {
+      peak.flops_per_s_q90 = quantile(probed.rates, 0.9);
+      settle(peak, peak.flops_per_s, probed);
       device.peaks.push_back(std::move(peak));
     }
-    for (auto& [bandwidth, rates] : bandwidths_) {
-      settle(bandwidth, bandwidth.bytes_per_s, rates);
+    for (auto& [bandwidth, probed] : bandwidths_) {
+      settle(bandwidth, bandwidth.bytes_per_s, probed);
       device.bandwidths.push_back(std::move(bandwidth));
     }
     if (stopped()) return;
@@ -122,7 +122,7 @@ class PeakRun {
           .isa = path.isa,
           .threads = threads,
           .source = source("")},
-         answer.rates);
+         answer);
   }
 
   void bandwidth(const Level& level, ProbeKind kind, int threads) {
@@ -141,7 +141,7 @@ class PeakRun {
           .working_set_bytes = bytes,
           .access = what,
           .source = source(what)},
-         answer.rates);
+         answer);
   }
 
   // A read of 16 MiB ends before another process takes the core: what longer windows hardly ever
@@ -160,29 +160,37 @@ class PeakRun {
           .working_set_bytes = level.working_set_bytes,
           .access = "slices",
           .source = source("slices")},
-         answer.rates);
+         answer);
   }
 
+  // Of both passes; busy where both were.
+  struct Probed {
+    std::vector<double> rates;
+    bool is_busy = true;
+  };
+
   template <class Figure>
-  void settle(Figure& figure, double& rate, const std::vector<double>& rates) const {
-    observe(figure.occasions, options_.date_utc, rates);
+  void settle(Figure& figure, double& rate, const Probed& probed) const {
+    observe(figure.occasions, options_.date_utc, probed.rates, probed.is_busy);
     const BestRate best = best_rate(figure.occasions);
     rate = best.per_s;
     figure.is_provisional = best.is_provisional;
   }
 
   template <class Figure>
-  using Series = std::vector<std::pair<Figure, std::vector<double>>>;
+  using Series = std::vector<std::pair<Figure, Probed>>;
 
   // Adds rates to those of the earlier pass; a figure without any is left out.
   template <class Figure>
-  static void keep(Series<Figure>& series, Figure figure, const std::vector<double>& rates) {
-    if (rates.empty()) return;
+  static void keep(Series<Figure>& series, Figure figure, const protocol::ProbeAnswer& answer) {
+    if (answer.rates.empty()) return;
     auto known = std::find_if(series.begin(), series.end(), [&](const auto& entry) {
       return is_same_ceiling(entry.first, figure);
     });
     if (known == series.end()) known = series.insert(series.end(), {std::move(figure), {}});
-    known->second.insert(known->second.end(), rates.begin(), rates.end());
+    Probed& probed = known->second;
+    probed.rates.insert(probed.rates.end(), answer.rates.begin(), answer.rates.end());
+    probed.is_busy = probed.is_busy && answer.cpu_share < busy_cpu_share;
   }
 
   Series<Peak> peaks_;

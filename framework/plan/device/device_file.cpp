@@ -64,6 +64,7 @@ std::vector<Occasion> read_occasions(const TomlTable& table, double limit) {
       if (seen.has(key)) occasion.highest.push_back(seen.number(key, 1, limit));
     }
     std::ranges::sort(occasion.highest, std::greater<>());
+    occasion.is_busy = seen.boolean_or("is_busy", false);
   }
   return out;
 }

@@ -78,6 +78,7 @@ std::string occasions_text(std::string_view owner, const std::vector<Occasion>& 
     for (std::size_t i = 0; i < std::min(keys.size(), o.highest.size()); ++i) {
       out += line(keys.at(i), real(o.highest[i]));
     }
+    if (o.is_busy) out += line("is_busy", "true");
   }
   return out;
 }

@@ -39,6 +39,7 @@ constexpr KeyMeaning device_meanings_list[] = {
     {"rate_over_16_bit", "against the rate of 16-bit types, where only that is stated"},
     {"source", "where the figure is from"},
     {"confidence", "how well it is known"},
+    {"is_busy", "other work took the CPUs of the probes: it can raise a figure, and lowers none"},
     {"is_provisional", "seen on one occasion alone"},
     {"occasion", "a run of `halmark peaks`"},
     {"utc", "when, as 2026-11-22T15:04:05Z"},

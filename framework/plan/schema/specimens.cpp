@@ -42,7 +42,7 @@ std::string device_text() {
   const auto occasion = [](const std::string& of) {
     return "[[" + of +
            ".occasion]]\nutc = \"2026-01-01T00:00:00Z\"\nprobes = 3\nmedian = 1e9\nhighest = 1e9\n"
-           "second = 1e9\nthird = 1e9\n";
+           "second = 1e9\nthird = 1e9\nis_busy = true\n";
   };
   return with(with(device, "OCCASION_OF_PEAK\n", occasion("peak")), "OCCASION_OF_BANDWIDTH\n",
               occasion("bandwidth"));

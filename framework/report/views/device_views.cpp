@@ -146,7 +146,8 @@ Json occasions_json(const std::vector<Occasion>& occasions) {
     out.push_back({{"utc", o.utc.empty() ? Json(nullptr) : Json(o.utc)},
                    {"probes", o.probes},
                    {"median", o.median},
-                   {"highest", o.highest}});
+                   {"highest", o.highest},
+                   {"busy", o.is_busy}});
   }
   return out;
 }
@@ -154,8 +155,9 @@ Json occasions_json(const std::vector<Occasion>& occasions) {
 // "3, 450 probes" and what is still missing to a figure that stays.
 std::string occasions_text(const std::vector<Occasion>& occasions, bool is_provisional) {
   if (occasions.empty()) return "-";
-  return fmt::format("{}, {} probes{}", occasions.size(), best_rate(occasions).probes,
-                     is_provisional ? ", provisional" : "");
+  const BestRate best = best_rate(occasions);
+  return fmt::format("{}, {} probes{}{}", occasions.size(), best.probes,
+                     is_provisional ? ", provisional" : "", best.is_busy ? ", busy" : "");
 }
 
 // Of the median of each occasion: how far the machine's states lie apart.
@@ -245,7 +247,7 @@ std::string measured_device_text(const Device& d, const std::optional<Device>& d
   }
   std::string out = d.name + '\n' + '\n' + peaks.text() + '\n' + bandwidths.text() +
                     "\nbest: the third-highest probe of at least two occasions 10 minutes apart; "
-                    "provisional until then\n";
+                    "provisional until then; busy: beside other work, so that it may be more\n";
   out += upper_ends_text(d);
   if (d.ring_plateau_bytes) {
     out += fmt::format("\nconstants are cold from a ring of {}\n",

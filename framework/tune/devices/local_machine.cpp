@@ -15,7 +15,9 @@ std::optional<Device> measured_device(const std::string& fingerprint) {
   const std::filesystem::path path = measured_device_path(fingerprint);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
-  return read_device(path.string());
+  Device out = read_device(path.string());
+  settle_threads(out);
+  return out;
 }
 
 namespace {

@@ -22,6 +22,7 @@ Device measure_machine_peaks(const PeakMeasuring& options) {
                                .should_stop = options.is_interrupted});
   seen.fingerprint = options.fingerprint;
   Device device = merged_with_file(std::move(seen), options.path);
+  for (std::string& dropped : settle_threads(device)) device.notes.push_back(std::move(dropped));
   if (options.is_interrupted && options.is_interrupted()) return device;
   write_peaks_file(device, options.path);
   return device;
@@ -33,6 +34,7 @@ std::string keep_seen_peaks(const Device& seen, const std::string& path) {
   try {
     Device device = read_device(path);
     observe(device, seen);
+    settle_threads(device);
     write_peaks_file(device, path);
     return {};
   } catch (const Error& e) {

@@ -111,6 +111,15 @@ TEST_F(DevicePeaks, are_refused_of_what_the_hosts_clock_times) {
   EXPECT_THAT(absent.err, HasSubstr("has no device '7'"));
 }
 
+// A device that is not here is refused before anything is measured or written, of the CPU too.
+TEST_F(DevicePeaks, of_a_device_that_is_not_here_are_refused) {
+  const Outcome o = halmark({"peaks", "--device", "h100", "--out", path("peaks.toml")});
+  EXPECT_EQ(o.exit_code, 2) << o.out;
+  EXPECT_TRUE(is_one_line(o.err));
+  EXPECT_THAT(o.err, AllOf(HasSubstr("has no device 'h100'"), HasSubstr("known: 0")));
+  EXPECT_FALSE(std::filesystem::exists(path("peaks.toml")));
+}
+
 TEST_F(DevicePeaks, without_any_kernel_that_works_are_one_line) {
   script("kind=gpu;crash=prepare");
   const Outcome o = halmark({"peaks", "--backend", "fake"});

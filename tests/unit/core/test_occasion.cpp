@@ -34,6 +34,37 @@ TEST(Occasion, best_is_the_highest_until_a_second_occasion_and_then_the_third_hi
   EXPECT_EQ(best_rate(occasions).probes, 6);
 }
 
+// Whatever was stored before and whatever a busy machine reaches, the figure does not fall; that of
+// a busy machine alone says so.
+TEST(Occasion, a_busy_one_can_raise_a_figure_and_lowers_none) {
+  const std::vector<Rates> stored = {{80}, {80, 50, 49}, {80, 79, 78, 77}};
+  for (const Rates& first : stored) {
+    for (const bool has_second : {false, true}) {
+      for (const double busy_rate : {20.0, 60.0, 79.5, 90.0}) {
+        std::vector<Occasion> occasions;
+        observe(occasions, "2026-11-22T10:00:00Z", first);
+        if (has_second) observe(occasions, "2026-11-22T11:00:00Z", first);
+        const BestRate before = best_rate(occasions);
+        // Within the ten minutes of the last one, too.
+        for (const char* utc : {"2026-11-22T11:05:00Z", "2026-11-22T12:00:00Z"}) {
+          observe(occasions, utc, Rates{busy_rate, busy_rate, busy_rate}, true);
+          const BestRate after = best_rate(occasions);
+          EXPECT_GE(after.per_s, before.per_s) << busy_rate;
+          EXPECT_GE(after.per_s, std::min(busy_rate, first.front())) << busy_rate;
+          EXPECT_EQ(after.is_provisional, before.is_provisional) << "it agrees with nothing";
+          EXPECT_FALSE(after.is_busy);
+        }
+      }
+    }
+  }
+  std::vector<Occasion> alone;
+  EXPECT_FALSE(best_rate(alone).is_busy);
+  observe(alone, "2026-11-22T10:00:00Z", Rates{20, 19, 18}, true);
+  observe(alone, "2026-11-22T12:00:00Z", Rates{20, 19, 18}, true);
+  EXPECT_TRUE(best_rate(alone).is_busy);
+  EXPECT_TRUE(best_rate(alone).is_provisional);
+}
+
 TEST(Occasion, two_probes_are_too_few_however_far_apart) {
   std::vector<Occasion> occasions;
   observe(occasions, "2026-11-22T10:00:00Z", Rates{10});
@@ -146,6 +177,42 @@ TEST(Occasion, times_have_hours_minutes_and_seconds) {
   EXPECT_EQ(utc_seconds("1970-02-01T00:00:00Z"), 31 * 86400);
   EXPECT_FALSE(utc_seconds("1970-02-30T00:00:00Z"));
   EXPECT_FALSE(utc_seconds("1970-02-01T00:00:00:"));
+}
+
+// 1.62 TFLOP/s of one thread, 0.75 of two at once, beside other work or not; both kinds of
+// ceilings.
+TEST(DeviceOccasions, several_threads_slower_than_one_are_no_ceiling) {
+  const auto device_of = [](double of_two, bool is_busy) {
+    Device out;
+    for (const auto& [threads, rate] : {std::pair{1, 1.62e12}, std::pair{2, of_two}}) {
+      Peak peak{.path = "bf16_matrix", .isa = "amx", .threads = threads};
+      Bandwidth level{.level = "l1", .threads = threads, .access = "read"};
+      observe(peak.occasions, "2026-11-22T10:00:00Z", Rates{rate}, is_busy);
+      observe(level.occasions, "2026-11-22T10:00:00Z", Rates{rate}, is_busy);
+      observe(out, peak);
+      observe(out, level);
+    }
+    return out;
+  };
+  Device faster = device_of(3.2e12, true);
+  EXPECT_TRUE(settle_threads(faster).empty());
+  EXPECT_EQ(faster.peaks.at(1).flops_per_s, 3.2e12);
+  Device disturbed = device_of(0.75e12, true);
+  EXPECT_EQ(settle_threads(disturbed),
+            (std::vector<std::string>{
+                "bf16_matrix amx of 2 threads: slower than one thread, beside other work",
+                "l1 read of 2 threads: slower than one thread, beside other work"}));
+  ASSERT_EQ(disturbed.peaks.size(), 1U);
+  EXPECT_EQ(disturbed.peaks[0].threads, 1);
+  EXPECT_EQ(disturbed.bandwidths.size(), 1U);
+  Device of_one_core = device_of(1.60e12, false);  // whose threads share a unit
+  EXPECT_TRUE(settle_threads(of_one_core).empty());
+  EXPECT_EQ(of_one_core.peaks.at(1).flops_per_s, 1.62e12);
+  EXPECT_EQ(of_one_core.bandwidths.at(1).bytes_per_s, 1.62e12);
+  Device whole = device_of(1e12, true);
+  whole.peaks.at(1).threads = 0;
+  whole.bandwidths.clear();
+  EXPECT_TRUE(settle_threads(whole).empty()) << "a device apart has no threads";
 }
 
 TEST(DeviceOccasions, of_a_whole_device_are_taken_over_with_their_sources) {

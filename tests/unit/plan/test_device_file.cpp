@@ -60,7 +60,9 @@ Device full_device() {
 TEST(DeviceFile, occasions_of_a_ceiling_read_back) {
   Device d{.id = "cpu:0", .name = "X", .kind = "cpu"};
   const std::vector<Occasion> occasions = {
-      {"", 1, 4e10, {4e10}}, {"2026-11-22T15:04:05Z", 30, 4.5e10, {5.5e10, 5.25e10, 5e10}}};
+      {"", 1, 4e10, {4e10}},
+      {"2026-11-22T15:04:05Z", 30, 4.5e10, {5.5e10, 5.25e10, 5e10}},
+      {"2026-11-22T16:04:05Z", 3, 4e10, {4e10, 3e10}, true}};
   d.bandwidths.push_back({.level = "memory",
                           .threads = 2,
                           .bytes_per_s = 5e10,

@@ -105,6 +105,15 @@ TEST(PeakPaths, several_threads_give_one_rate_per_window) {
   EXPECT_EQ(probed.rates.size(), 4u) << probed.reason;
 }
 
+// Two on one CPU take turns on it, as beside a busy neighbour.
+TEST(PeakPaths, threads_that_wait_for_a_cpu_say_so) {
+  SystemClock clock;
+  const int cpu = allowed_cpus().front();
+  const auto probed = probe_peak("f32_vector", "", {2, {cpu, cpu}}, 4, 20, clock);
+  EXPECT_LT(probed.cpu_share, busy_cpu_share);
+  EXPECT_GT(probed.cpu_share, 0);
+}
+
 TEST(ShortPeak, is_absent_for_a_dtype_without_a_path) {
   SystemClock clock;
   EXPECT_EQ(ShortPeakProbe(Dtype::f4_e2m1, clock).flops_per_s(), 0);
@@ -141,12 +150,12 @@ TEST(MemoryProbe, slices_are_read_once_each_and_whole) {
     int asked_ = 0;
   } clock;
   std::vector<std::byte> memory((3 << 20) + 100, std::byte{7});
-  const auto rates = read_slices(memory, 1 << 20, {1, allowed_cpus()}, clock);
+  const auto rates = read_slices(memory, 1 << 20, {1, allowed_cpus()}, clock).rates;
   ASSERT_EQ(rates.size(), 3u);
   EXPECT_EQ(clock.asked(), 6);
   // Less than a stride is left out at the ends.
   for (const double rate : rates) EXPECT_NEAR(rate, (1 << 20) / 1e-6, 512 / 1e-6);
-  EXPECT_TRUE(read_slices({memory.data(), 100}, 1 << 20, {1, {}}, clock).empty());
+  EXPECT_TRUE(read_slices({memory.data(), 100}, 1 << 20, {1, {}}, clock).rates.empty());
 }
 
 TEST(MemoryProbe, a_working_set_below_one_stride_per_thread_is_refused) {

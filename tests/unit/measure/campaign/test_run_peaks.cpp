@@ -103,6 +103,18 @@ TEST(RunPeaks, what_was_seen_has_its_occasion_and_no_earlier_figure) {
   EXPECT_EQ(peaks.revision(), 2);
 }
 
+TEST(RunPeaks, what_was_seen_beside_other_work_is_kept_as_such) {
+  RunPeaks peaks = peaks_of(known());
+  const double rates[] = {1e9, 1e9, 1e9};
+  peaks.observe(peak(2), rates, true);
+  peaks.observe(memory(2), rates, true);
+  EXPECT_TRUE(peaks.seen().peaks.at(0).occasions.at(0).is_busy);
+  EXPECT_TRUE(peaks.seen().bandwidths.at(0).occasions.at(0).is_busy);
+  Device file = known();
+  observe(file, peaks.seen());
+  EXPECT_EQ(file.peaks.at(0).flops_per_s, known().peaks.at(0).flops_per_s);
+}
+
 // One thread of two is scaled to half: 5e10 FLOP/s and 5e9 bytes/s here.
 TEST(RunPeaks, another_thread_count_becomes_a_ceiling_of_its_own_above_what_is_scaled) {
   RunPeaks peaks = peaks_of(known());

@@ -210,13 +210,13 @@ TEST(ProbeMemory, a_window_of_several_threads_begins_with_the_first_and_ends_wit
 TEST(ReadSlices, give_a_rate_for_every_whole_slice) {
   Memory memory(8192);
   Scripted clock({1e6, 2e6, 4e6});
-  const auto rates = read_slices(memory.at(0, 3 * 2048 + 100), 2048, {}, clock);
+  const auto rates = read_slices(memory.at(0, 3 * 2048 + 100), 2048, {}, clock).rates;
   ASSERT_EQ(rates.size(), 3u);
   EXPECT_DOUBLE_EQ(rates[0], 2048 / 1e6 * 1e9);
   EXPECT_DOUBLE_EQ(rates[1], 2048 / 2e6 * 1e9);
   EXPECT_DOUBLE_EQ(rates[2], 2048 / 4e6 * 1e9);
-  EXPECT_TRUE(read_slices(memory.at(0, 2047), 2048, {}, clock).empty());
-  EXPECT_TRUE(read_slices(memory.at(0, 4096), 1024, {4, {}}, clock).empty());
+  EXPECT_TRUE(read_slices(memory.at(0, 2047), 2048, {}, clock).rates.empty());
+  EXPECT_TRUE(read_slices(memory.at(0, 4096), 1024, {4, {}}, clock).rates.empty());
 }
 
 // The rate tells which path ran: each counts its own operations per turn.

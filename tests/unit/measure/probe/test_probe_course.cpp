@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -25,7 +26,8 @@ struct Course {
 
 // Rates tell the figure and the pass apart: 100 x (kind, threads, set) + number of the call.
 Course course(PeakOptions options, int threads, std::span<const CacheLevel> caches,
-              std::int64_t memory_bytes, int stop_after = -1) {
+              std::int64_t memory_bytes, int stop_after = -1,
+              const std::function<double(const ProbeRequest&, double call)>& cpu_share = {}) {
   Course out;
   options.progress = [&](double share, const std::string& what) {
     out.progress.emplace_back(share, what);
@@ -50,8 +52,10 @@ Course course(PeakOptions options, int threads, std::span<const CacheLevel> cach
                           request.threads, request.working_set_bytes}];
     call += 1;
     const double of_kind = 1e9 * (1 + static_cast<double>(request.kind)) * request.threads;
-    return ProbeAnswer{
-        .paths = {}, .rates = {of_kind + 2 * call, of_kind + 2 * call + 1, of_kind}, .reason = {}};
+    return ProbeAnswer{.paths = {},
+                       .rates = {of_kind + 2 * call, of_kind + 2 * call + 1, of_kind},
+                       .reason = {},
+                       .cpu_share = cpu_share ? cpu_share(request, call) : 1};
   };
   fill_peaks(options, probe, threads, caches, memory_bytes, out.device);
   return out;
@@ -156,6 +160,20 @@ TEST(ProbeCourse, figures_are_settled_over_both_passes) {
   EXPECT_EQ(course({}, 2, caches, 256 * mib).device.peaks.at(0).source, "measured");
   // Rates hardly differ between 64 and 128 MiB.
   EXPECT_EQ(c.device.ring_plateau_bytes, 80 * mib);
+}
+
+// A neighbour that has gone by the second pass disturbs nothing; one that stays marks the figure.
+TEST(ProbeCourse, figures_are_busy_where_both_passes_were) {
+  const auto share = [](const ProbeRequest& request, double call) {
+    if (request.kind == ProbeKind::peak && request.threads == 2) return 0.94;
+    return call < 2 ? 0.5 : 0.96;
+  };
+  const Course c = course({}, 2, caches, 256 * mib, -1, share);
+  for (const Peak& p : c.device.peaks) {
+    EXPECT_EQ(p.occasions.at(0).is_busy, p.threads == 2) << p.threads;
+    EXPECT_EQ(p.occasions[0].probes, 6);
+  }
+  for (const Bandwidth& b : c.device.bandwidths) EXPECT_FALSE(b.occasions.at(0).is_busy);
 }
 
 TEST(ProbeCourse, progress_is_a_share_of_all_steps) {
