@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/fields/fields.hpp"
+
 namespace halmark {
 
 // Values equal HM_DTYPE_* of the plugin ABI (tests/abi pins the correspondence).
@@ -58,6 +60,8 @@ std::int64_t dtype_bytes(Dtype dtype, std::int64_t count);
 
 // Exact names and the aliases people type (fp16, bfloat16, int8, fp8, fp8_e4m3), case-insensitive.
 std::optional<Dtype> parse_dtype(std::string_view text);
+template <>
+inline constexpr ClosedSet<Dtype> closed_set<Dtype>{"a dtype", dtype_name, parse_dtype};
 
 // Known integer value of a "..._dtype" parameter, or nothing when it names no type.
 std::optional<Dtype> dtype_from_value(std::int64_t value);

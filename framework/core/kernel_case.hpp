@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/fields/fields.hpp"
 #include "core/problem.hpp"
 
 namespace halmark {
@@ -17,6 +18,9 @@ namespace halmark {
 enum class CacheMode { hot, rotate_const, rotate_all, flush, in_stack };
 std::string_view cache_mode_name(CacheMode mode);
 std::optional<CacheMode> parse_cache_mode(std::string_view name);
+template <>
+inline constexpr ClosedSet<CacheMode> closed_set<CacheMode>{"a cache mode", cache_mode_name,
+                                                            parse_cache_mode};
 
 // Where a shard lives: part `part` of `parts` equal cuts of device `device` of `backend`.
 // Text: "cpu:0" (whole) or "cpu:0/2.1" (part 1 of 2).
@@ -63,6 +67,19 @@ struct KernelCase {
   // "... | in_stack:4 9f3a2b1c00d4".
   std::string key() const;
 };
+template <class V, Of<KernelCase> M>
+void fields(V& v, M& m) {
+  v("problem", m.problem);
+  v("config", m.config);
+  v("kernel", m.kernel);
+  v("backend", m.backend);
+  v("device", m.device);
+  v("parts", m.parts);
+  v("shards_at_once", m.shards_at_once);
+  v("mode", m.mode);
+  v("sets", m.sets);
+  v.unless_default("neighbours", m.neighbours);
+}
 
 // Ring rule: sets = clamp(ceil(ring / constant_bytes), 1, instances).
 int ring_sets(std::int64_t ring_bytes, std::int64_t constant_bytes, std::int64_t instances);

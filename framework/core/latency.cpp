@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
 
-std::string_view provenance_name(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::measured:
-      return "measured";
-    case Provenance::interpolated:
-      return "interpolated";
-    case Provenance::fabric:
-      return "fabric";
-    case Provenance::roofline:
-      return "roofline";
-    case Provenance::imported:
-      return "imported";
-  }
-  return "roofline";
+namespace {
+constexpr auto provenances =
+    enum_names<Provenance>("measured", "imported", "interpolated", "fabric", "roofline");
+}  // namespace
+
+std::string_view provenance_name(Provenance provenance) { return provenances.of(provenance); }
+std::optional<Provenance> parse_provenance(std::string_view text) {
+  return provenances.parse(text);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fields/fields.hpp"
 #include "core/kernel_case.hpp"
 #include "core/limiter.hpp"
 #include "core/measured/measurement.hpp"
@@ -18,6 +19,10 @@ namespace halmark {
 // In order of trust: each is farther from a measurement of this very kernel than the one before.
 enum class Provenance { measured, imported, interpolated, fabric, roofline };
 std::string_view provenance_name(Provenance provenance);
+std::optional<Provenance> parse_provenance(std::string_view text);
+template <>
+inline constexpr ClosedSet<Provenance> closed_set<Provenance>{"a provenance", provenance_name,
+                                                              parse_provenance};
 
 // One kernel's latency with where it came from. low <= ns <= high; a usable one is at most 2 %
 // below lower_bound_ns.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
+#include "core/fields/fields.hpp"
 
 namespace halmark {
 
@@ -50,6 +51,11 @@ struct Problem {
   auto operator<=>(const Problem&) const = default;
   std::string text() const;  // "gemm k=1024 m=1 ..."
 };
+template <class V, Of<Problem> M>
+void fields(V& v, M& m) {
+  v("op", m.op);
+  v("params", m.params);
+}
 
 // Chosen parameters of a kernel. Categorical values are also identified by label, because indices
 // of library algorithms are not stable between versions; records keep `labels`, never the integer.

@@ -1,5 +1,5 @@
-#include "core/json/engine_step_json.hpp"
 #include "core/json/json.hpp"
+#include "core/measured/engine_step.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/shell_word.hpp"
 #include "deploy/deploy_check.hpp"

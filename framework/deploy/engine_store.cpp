@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "core/input/places.hpp"
-#include "core/json/engine_step_json.hpp"
 #include "core/json/json.hpp"
+#include "core/measured/engine_step.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "report/report.hpp"

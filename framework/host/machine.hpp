@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields/fields.hpp"
 #include "host/partition.hpp"
 #include "host/protocol.hpp"
 
@@ -41,6 +42,31 @@ struct Machine {
   std::string earlier_fingerprint_text() const;
   std::string earlier_fingerprint() const;  // "cpu-" and 16 hexadecimal digits
 };
+// As one tells another of itself: which host it is stays out.
+template <class V, Of<Machine> M>
+void fields(V& v, M& m) {
+  v("cpu_model", m.cpu_model);
+  v("cpu_vendor", m.cpu_vendor);
+  v("cpu_generation", m.cpu_generation);
+  v("microcode", m.microcode);
+  v("kernel", m.kernel);
+  v("architecture", m.architecture);
+  v("cpu_flags", m.cpu_flags);
+  v("sockets", m.sockets);
+  v("cores", m.cores);
+  v("logical_cpus", m.logical_cpus);
+  v("caches", m.caches);
+  v("memory_bytes", m.memory_bytes);
+  v("governor", m.governor);
+  v("isa", m.isa);
+  v.group("shape", [&m](auto& shape) {
+    shape("cpus", m.shape.cpus.cpus);
+    shape("cores", m.shape.cores);
+    shape("cores_of_nodes", m.shape.cores_of_nodes);
+    shape("caches", m.shape.caches);
+  });
+  v("quota_cpus", m.quota_cpus);
+}
 
 // The machine this process runs on, read from procfs and sysfs.
 Machine this_machine();

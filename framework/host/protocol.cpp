@@ -2,259 +2,59 @@
 // and a word that this build does not know is a damaged peer rather than a wrong number.
 #include "host/protocol.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <concepts>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <type_traits>
-#include <utility>
-
+#include "core/fields/json_visitor.hpp"
+#include "core/json/json.hpp"
 #include "core/text/enum_names.hpp"
 #include "host/protocol_fields.hpp"
 
-namespace halmark::protocol {
+namespace halmark {
+namespace protocol {
 namespace {
 
-using Json = nlohmann::json;
+constexpr auto timers = enum_names<Timer>("host_clock", "device_event");
+constexpr auto stops = enum_names<Stop>("auto", "count");
+constexpr auto stop_reasons =
+    enum_names<StopReason>("", "ci_width", "noise_settled", "budget", "count", "max_samples",
+                           "deadline", "aborted", "pilot");
+constexpr auto probe_kinds =
+    enum_names<ProbeKind>("peak_paths", "peak", "clock", "copy", "read", "slices");
 
-// The words of each closed set.
-template <class Enum>
-struct Words;
+}  // namespace
+
+std::string_view name_of(Timer timer) { return timers.of(timer); }
+std::string_view name_of(Stop stop) { return stops.of(stop); }
+std::string_view name_of(StopReason reason) { return stop_reasons.of(reason); }
+std::string_view name_of(ProbeKind kind) { return probe_kinds.of(kind); }
+
+}  // namespace protocol
+
 template <>
-struct Words<Timer> {
-  static constexpr const char* what = "a timer";
-  static constexpr auto names = enum_names<Timer>("host_clock", "device_event");
-};
+inline constexpr ClosedSet<protocol::Timer> closed_set<protocol::Timer>{
+    "a timer", protocol::name_of,
+    [](std::string_view text) { return protocol::timers.parse(text); }};
 template <>
-struct Words<Stop> {
-  static constexpr const char* what = "a way to stop";
-  static constexpr auto names = enum_names<Stop>("auto", "count");
-};
+inline constexpr ClosedSet<protocol::Stop> closed_set<protocol::Stop>{
+    "a way to stop", protocol::name_of,
+    [](std::string_view text) { return protocol::stops.parse(text); }};
 template <>
-struct Words<StopReason> {
-  static constexpr const char* what = "a reason to stop";
-  static constexpr auto names =
-      enum_names<StopReason>("", "ci_width", "noise_settled", "budget", "count", "max_samples",
-                             "deadline", "aborted", "pilot");
-};
+inline constexpr ClosedSet<protocol::StopReason> closed_set<protocol::StopReason>{
+    "a reason to stop", protocol::name_of,
+    [](std::string_view text) { return protocol::stop_reasons.parse(text); }};
 template <>
-struct Words<ProbeKind> {
-  static constexpr const char* what = "a kind of probe";
-  static constexpr auto names =
-      enum_names<ProbeKind>("peak_paths", "peak", "clock", "copy", "read", "slices");
-};
-template <class Enum>
-concept HasWords = requires {
-  Words<Enum>::names;
-};
+inline constexpr ClosedSet<protocol::ProbeKind> closed_set<protocol::ProbeKind>{
+    "a kind of probe", protocol::name_of,
+    [](std::string_view text) { return protocol::probe_kinds.parse(text); }};
 
-std::string_view word_of(HasWords auto value) { return Words<decltype(value)>::names.of(value); }
-
-// ---- writing ----------------------------------------------------------------------------------
-
-Json written(const std::string& value) { return value; }
-Json written(bool value) { return value; }
-Json written(std::integral auto value) { return value; }
-Json written(double value) {
-  if (!std::isfinite(value)) throw ProtocolError("a figure that is not finite was to be sent");
-  return value;
-}
-Json written(HasWords auto value) { return std::string(word_of(value)); }
-Json written(Dtype value) { return std::string(dtype_name(value)); }
-Json written(CacheMode value) { return std::string(cache_mode_name(value)); }
-Json written(const Params& params) {
-  Json object = Json::object();
-  for (const Param& param : params.items()) object[param.name] = param.value;
-  return object;
-}
-Json written(const Config& config) {
-  Json labels = Json::array();
-  for (const auto& [name, label] : config.labels) labels.push_back(Json::array({name, label}));
-  return {{"params", written(config.params)}, {"labels", std::move(labels)}};
-}
-Json written(const Problem& problem) {
-  return {{"op", problem.op}, {"params", written(problem.params)}};
-}
-template <class T>
-Json written(const std::optional<T>& value);
-template <class T>
-Json written(const std::vector<T>& values);
-template <class T>
-requires std::is_class_v<T> Json written(const T& message);
-
-struct Writer {
-  Json object = Json::object();
-  template <class T>
-  void operator()(const char* name, const T& value) {
-    object[name] = written(value);
-  }
-  template <class T>
-  void later(const char* name, const T& value) {
-    (*this)(name, value);
-  }
-};
-
-template <class T>
-Json written(const std::optional<T>& value) {
-  return value ? written(*value) : Json();
-}
-template <class T>
-Json written(const std::vector<T>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(written(value));
-  return list;
-}
-template <class T>
-requires std::is_class_v<T> Json written(const T& message) {
-  Writer writer;
-  fields(writer, message);
-  return std::move(writer.object);
-}
-
-// ---- reading ----------------------------------------------------------------------------------
-
-[[noreturn]] void expected(const char* what) {
-  throw ProtocolError(std::string("expected ") + what);
-}
-
-void read(const Json& json, std::string& value) {
-  if (!json.is_string()) expected("a string");
-  value = json.get_ref<const std::string&>();
-}
-void read(const Json& json, bool& value) {
-  if (!json.is_boolean()) expected("true or false");
-  value = json.get<bool>();
-}
-template <std::integral T>
-void read(const Json& json, T& value) {
-  if (json.is_number_unsigned()) {
-    const auto wide = json.get<std::uint64_t>();
-    if (!std::in_range<T>(wide)) expected("an integer in range");
-    value = static_cast<T>(wide);
-  } else if (json.is_number_integer()) {
-    const auto wide = json.get<std::int64_t>();
-    if (!std::in_range<T>(wide)) expected("an integer in range");
-    value = static_cast<T>(wide);
-  } else {
-    expected("an integer");
-  }
-}
-void read(const Json& json, double& value) {
-  if (!json.is_number()) expected("a number");
-  value = json.get<double>();
-  if (!std::isfinite(value)) expected("a finite number");
-}
-void read(const Json& json, Dtype& value) {
-  std::string name;
-  read(json, name);
-  const auto parsed = parse_dtype(name);
-  if (!parsed) expected("a dtype");
-  value = *parsed;
-}
-template <HasWords Enum>
-void read(const Json& json, Enum& value) {
-  std::string word;
-  read(json, word);
-  const auto named = Words<Enum>::names.parse(word);
-  if (!named) expected(Words<Enum>::what);
-  value = *named;
-}
-void read(const Json& json, CacheMode& value) {
-  std::string name;
-  read(json, name);
-  const auto mode = parse_cache_mode(name);
-  // A worker stages arguments; what stands around a kernel is said by a sequence.
-  if (!mode || *mode == CacheMode::in_stack) expected("a cache mode");
-  value = *mode;
-}
-void check_count(const Json& json) {
-  if (json.size() > max_list_items) expected("a shorter list");
-}
-const Json& member(const Json& json, const char* name) {
-  if (!json.is_object()) expected("an object");
-  const auto found = json.find(name);
-  if (found == json.end()) throw ProtocolError(std::string("field '") + name + "' is missing");
-  return *found;
-}
-void read(const Json& json, Params& params) {
-  if (!json.is_object()) expected("an object of parameters");
-  check_count(json);
-  for (const auto& [name, value] : json.items()) {
-    std::int64_t number = 0;
-    read(value, number);
-    params.set(name, number);
-  }
-}
-void read(const Json& json, Config& config) {
-  read(member(json, "params"), config.params);
-  const Json& labels = member(json, "labels");
-  if (!labels.is_array()) expected("a list of labels");
-  check_count(labels);
-  for (const Json& pair : labels) {
-    if (!pair.is_array() || pair.size() != 2) expected("a pair of name and label");
-    auto& [name, label] = config.labels.emplace_back();
-    read(pair[0], name);
-    read(pair[1], label);
-  }
-}
-void read(const Json& json, Problem& problem) {
-  read(member(json, "op"), problem.op);
-  read(member(json, "params"), problem.params);
-}
-template <class T>
-void read(const Json& json, std::optional<T>& value);
-template <class T>
-void read(const Json& json, std::vector<T>& values);
-template <class T>
-requires std::is_class_v<T>
-void read(const Json& json, T& message);
-
-struct Reader {
-  const Json& object;
-  template <class T>
-  void later(const char* name, T& value) {
-    if (object.contains(name)) (*this)(name, value);
-  }
-  template <class T>
-  void operator()(const char* name, T& value) {
-    const Json& field = member(object, name);
-    try {
-      read(field, value);
-    } catch (const ProtocolError& error) {
-      throw ProtocolError(std::string(name) + ": " + error.what());
-    }
-  }
-};
-
-template <class T>
-void read(const Json& json, std::optional<T>& value) {
-  if (json.is_null()) {
-    value.reset();
-  } else {
-    read(json, value.emplace());
-  }
-}
-template <class T>
-void read(const Json& json, std::vector<T>& values) {
-  if (!json.is_array()) expected("a list");
-  check_count(json);
-  values.clear();
-  values.reserve(json.size());
-  for (const Json& item : json) read(item, values.emplace_back());
-}
-template <class T>
-requires std::is_class_v<T>
-void read(const Json& json, T& message) {
-  if (!json.is_object()) expected("an object");
-  Reader reader{json};
-  fields(reader, message);
-}
+namespace protocol {
+namespace {
 
 // The library parses any depth and then overflows the stack when such a value is copied.
 Json parse(std::string_view payload) {
-  const auto gate = [](int depth, Json::parse_event_t, Json&) {
+  const auto gate = [](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > max_json_depth) throw ProtocolError("JSON nested too deep");
+    if (event == Json::parse_event_t::array_end && parsed.size() > max_list_items) {
+      throw ProtocolError("expected a shorter list");
+    }
     return true;
   };
   try {
@@ -266,21 +66,25 @@ Json parse(std::string_view payload) {
 
 }  // namespace
 
-std::string_view name_of(Timer timer) { return word_of(timer); }
-std::string_view name_of(Stop stop) { return word_of(stop); }
-std::string_view name_of(StopReason reason) { return word_of(reason); }
-std::string_view name_of(ProbeKind kind) { return word_of(kind); }
-
 template <class Message>
 std::string encode(const Message& message) {
   // Text of a plugin may be any bytes; a frame must still be UTF-8.
-  return written(message).dump(-1, ' ', false, Json::error_handler_t::replace);
+  try {
+    return dump_json(json_fields::written(message));
+  } catch (const std::logic_error& error) {
+    throw ProtocolError(error.what());
+  }
 }
 
 template <class Message>
 Message decode(std::string_view payload) {
   Message message;
-  read(parse(payload), message);
+  const Json document = parse(payload);
+  try {
+    json_fields::read(document, message);
+  } catch (const std::invalid_argument& error) {
+    throw ProtocolError(error.what());
+  }
   return message;
 }
 
@@ -314,4 +118,5 @@ HALMARK_MESSAGE(PhaseNote)
 HALMARK_MESSAGE(Failed)
 #undef HALMARK_MESSAGE
 
-}  // namespace halmark::protocol
+}  // namespace protocol
+}  // namespace halmark

@@ -1,17 +1,11 @@
-// The fields of every message, by name: one list serves writing and reading. `later` fields came
-// after the first release: a message without them is complete.
+// The fields of every message. `later` fields came after the first release: a message without them
+// is complete.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
+#include "core/fields/fields.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark::protocol {
-
-// Matches both T& (reading) and const T& (writing), so each list stands once.
-template <class T, class U>
-concept Of = std::same_as<std::remove_const_t<T>, U>;
 
 template <class V, Of<Hello> M>
 void fields(V& v, M& m) {
@@ -105,25 +99,14 @@ void fields(V& v, M& m) {
   v("problem", m.problem);
   v("config", m.config);
   v("mode", m.mode);
+  // What stands around a kernel is said by a sequence, not by its staging.
+  v.check(m.mode != CacheMode::in_stack, "mode", "a cache mode of arguments");
   v("sets", m.sets);
   v("seed", m.seed);
   v("rank", m.rank);
   v("ranks", m.ranks);
   v("group", m.group);
   v.later("witness", m.witness);
-}
-template <class V, Of<Implementation> M>
-void fields(V& v, M& m) {
-  v("name", m.name);
-  v("isa", m.isa);
-  v("library", m.library);
-  v("library_version", m.library_version);
-}
-template <class V, Of<OneTimeCost> M>
-void fields(V& v, M& m) {
-  v("create_ns", m.create_ns);
-  v("pack_ns", m.pack_ns);
-  v("first_ns", m.first_ns);
 }
 template <class V, Of<StagedMemory> M>
 void fields(V& v, M& m) {
@@ -229,12 +212,6 @@ void fields(V& v, M& m) {
   v("pilot_only", m.pilot_only);
   v("checks_only", m.checks_only);
   v.later("checks", m.checks);
-}
-template <class V, Of<Signal> M>
-void fields(V& v, M& m) {
-  v("name", m.name);
-  v("value", m.value);
-  v("reason", m.reason);
 }
 template <class V, Of<ClockPair> M>
 void fields(V& v, M& m) {

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <map>
 
+#include "core/chosen/untried.hpp"
 #include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
-#include "core/json/untried_json.hpp"
 #include "report/front_view.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/report.hpp"

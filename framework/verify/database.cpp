@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
-#include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/check.hpp"

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "core/json/duet_json.hpp"
+#include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
-#include "core/json/winner_json.hpp"
+#include "core/measured/duet.hpp"
 #include "feed.hpp"
 #include "journal/rows/row_codec.hpp"
 #include "survive.hpp"

@@ -10,6 +10,7 @@
 
 #include "core/chosen/precision.hpp"
 #include "core/chosen/serving.hpp"
+#include "core/fields/fields.hpp"
 #include "core/kernel_case.hpp"
 #include "core/latency.hpp"
 #include "core/measured/state_interval.hpp"
@@ -20,6 +21,8 @@ namespace halmark {
 enum class Phase { prefill, decode, training };
 std::string_view phase_name(Phase phase);
 std::optional<Phase> parse_phase(std::string_view text);
+template <>
+inline constexpr ClosedSet<Phase> closed_set<Phase>{"a phase", phase_name, parse_phase};
 
 // context = keys that the last query sees. decode: new_tokens = 1, cached = context - 1.
 // prefill: cached = context - new_tokens. training: nothing is cached, context = new_tokens.
@@ -42,6 +45,17 @@ struct Workload {
   std::int64_t cached() const { return context - new_tokens; }
   auto operator<=>(const Workload&) const = default;
 };
+// Rows of earlier versions lack what was added later: it had its default.
+template <class V, Of<Workload> M>
+void fields(V& v, M& m) {
+  v("phase", m.phase);
+  v("batch", m.batch);
+  v("new_tokens", m.new_tokens);
+  v("context", m.context);
+  v.unless_default("routing_skew", m.routing_skew);
+  v.unless_default("micro_batch", m.micro_batch);
+  v.unless_default("expert_imbalance_ppm", m.expert_imbalance_ppm, Workload::balanced_ppm);
+}
 
 struct Parallel {
   int dp = 1;
@@ -59,6 +73,15 @@ struct Parallel {
   // "dp1 tp2 pp1 ep1"; " cp4" follows where there is any, and " stages10+18" where they are stated.
   std::string text() const;
 };
+template <class V, Of<Parallel> M>
+void fields(V& v, M& m) {
+  v("tp", m.tp);
+  v("pp", m.pp);
+  v("dp", m.dp);
+  v("ep", m.ep);
+  v.unless_default("cp", m.cp, 1);
+  v.unless_default("stages", m.stages);
+}
 
 // A run of layers that is split otherwise than the configuration's `parallel`, over the same
 // devices of a stage: dp x tp x cp is the same for all groups.
@@ -68,12 +91,23 @@ struct LayerGroup {
   auto operator<=>(const LayerGroup&) const = default;
   std::string text() const;  // "12:dp1.tp4.ep1"; ".cp2" follows where there is any
 };
+template <class V, Of<LayerGroup> M>
+void fields(V& v, M& m) {
+  v("layers", m.layers);
+  v("dp", m.dp);
+  v("tp", m.tp);
+  v("ep", m.ep);
+  v.unless_default("cp", m.cp, 1);
+}
 
 // aggregated: every replica computes prompts and tokens, mixed in its steps. disaggregated: workers
 // for prompts hand their KV cache over to workers for tokens.
 enum class ServingMode { aggregated, disaggregated };
 std::string_view serving_mode_name(ServingMode mode);
 std::optional<ServingMode> parse_serving_mode(std::string_view text);
+template <>
+inline constexpr ClosedSet<ServingMode> closed_set<ServingMode>{"a serving mode", serving_mode_name,
+                                                                parse_serving_mode};
 
 // A stream of equal requests, of which `concurrency` are served at a time: as one is answered, the
 // next arrives.
@@ -88,6 +122,17 @@ struct ServedLoad {
   int prefill_workers = 0, decode_workers = 0;
   auto operator<=>(const ServedLoad&) const = default;
 };
+template <class V, Of<ServedLoad> M>
+void fields(V& v, M& m) {
+  v("request", m.request);
+  v("concurrency", m.concurrency);
+  v("token_budget", m.token_budget);
+  v("mode", m.mode);
+  if (m.mode == ServingMode::aggregated) return;
+  v("prefill_parallel", m.prefill);
+  v("prefill_workers", m.prefill_workers);
+  v("decode_workers", m.decode_workers);
+}
 
 // What is chosen: one step of a workload, or with `served` a stream of requests, whose steps follow
 // from the load. Of `workload` the routing alone is then meant.
@@ -112,6 +157,16 @@ struct Configuration {
   // follow: "groups 12:dp1.tp4.ep1 16:dp2.tp2.ep1"; places come last: "on cpu:0/2.0 opencl:0".
   std::string key() const;
 };
+template <class V, Of<Configuration> M>
+void fields(V& v, M& m) {
+  v("model", m.model);
+  v("workload", m.workload);
+  v("parallel", m.parallel);
+  v("precision", m.precision);
+  v.unless_default("served", m.served);
+  v.unless_default("groups", m.groups);
+  v.unless_default("places", m.places);
+}
 
 // One step of a shard's stack: which kernel (index into Stack::kernels) on which of its instances.
 struct StackStep {
@@ -149,12 +204,38 @@ struct OperatorShare {
   std::string origin, quarantined;  // of its Latency
   bool is_in_stack = false;         // measured between its neighbours; not stored by itself
 };
+template <class V, Of<OperatorShare> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("layer_type", m.layer_type);
+  v("count", m.count);
+  v("ns", m.ns);
+  v("low_ns", m.low_ns);
+  v("high_ns", m.high_ns);
+  v("lower_bound_ns", m.lower_bound_ns);
+  v("flops", m.flops);
+  v("bytes", m.bytes);
+  v("bound", m.bound);
+  v("provenance", m.provenance);
+  v("status", m.status);
+  v("strategy", m.strategy);
+  v("dtype", m.dtype);
+  v("implementation", m.implementation);
+  v.unless_default("origin", m.origin);
+  v.unless_default("quarantined", m.quarantined);
+}
 
 // A pipeline's step from the first stage's begin to the last one's end, its filling and draining
 // included.
 struct StepAlone {
   double ns = 0, low_ns = 0, high_ns = 0;
 };
+template <class V, Of<StepAlone> M>
+void fields(V& v, M& m) {
+  v("step_ns", m.ns);
+  v("low_ns", m.low_ns);
+  v("high_ns", m.high_ns);
+}
 
 // Energy of one step, of all ranks together, while they execute: waits are no part of it.
 struct StepEnergy {
@@ -163,6 +244,12 @@ struct StepEnergy {
   std::string origin;        // "measured: rapl", "assumed: power_w x time of h200"
   bool operator==(const StepEnergy&) const = default;
 };
+template <class V, Of<StepEnergy> M>
+void fields(V& v, M& m) {
+  v("joules", m.joules);
+  v("measured", m.is_measured);
+  v("origin", m.origin);
+}
 
 // What the Composer says about a configuration. Every figure has an interval and a provenance.
 struct Estimate {
@@ -191,6 +278,30 @@ struct Estimate {
   std::string reason;
   std::vector<OperatorShare> operators;
 };
+template <class V, Of<Estimate> M>
+void fields(V& v, M& m) {
+  v("step_ns", m.step_ns);
+  v("low_ns", m.low_ns);
+  v("high_ns", m.high_ns);
+  v("lower_bound_ns", m.lower_bound_ns);
+  v("tokens_per_s", m.tokens_per_s);
+  v("matmul_flops", m.matmul_flops);
+  v("memory_bytes_per_rank", m.memory_bytes_per_rank);
+  v("memory_bytes_total", m.memory_bytes_total);
+  v.later("mfu", m.mfu);
+  v("mfu_reason", m.mfu_reason);
+  v.later("mfu_datasheet", m.mfu_datasheet);
+  v("bottleneck", m.bottleneck);
+  v("provenance", m.provenance);
+  v("status", m.status);
+  v("reason", m.reason);
+  v("operators", m.operators);
+  v.unless_default("in_stack_share", m.in_stack_share);
+  v.unless_default("run_interval", m.run_interval);
+  v.unless_default("alone", m.alone);
+  v.unless_default("energy", m.energy);
+  if (!m.energy) v.unless_default("energy_reason", m.energy_reason);
+}
 
 // Whether a configuration is on the front of its phase, given the intervals of all: certain = no
 // other reaches its worst case in every objective, out = another is certainly better, possible =
@@ -198,11 +309,19 @@ struct Estimate {
 enum class FrontClass { certain, possible, out };
 std::string_view front_class_name(FrontClass value);
 std::optional<FrontClass> parse_front_class(std::string_view text);
+template <>
+inline constexpr ClosedSet<FrontClass> closed_set<FrontClass>{"a class of the front",
+                                                              front_class_name, parse_front_class};
 
 struct FrontStanding {
   FrontClass front_class = FrontClass::possible;
   double probability = 0;  // of being there: share of joint redraws of the measured processes
 };
+template <class V, Of<FrontStanding> M>
+void fields(V& v, M& m) {
+  v("class", m.front_class);
+  v("probability", m.probability);
+}
 
 // One evaluated configuration of a study or sweep.
 struct Evaluation {
@@ -216,5 +335,16 @@ struct Evaluation {
   std::optional<FrontStanding> standing = {};  // absent: not judged, or nothing to judge
   std::optional<ServedEstimate> served = {};   // of a served load
 };
+template <class V, Of<Evaluation> M>
+void fields(V& v, M& m) {
+  v("deployment", m.configuration);
+  v("status", m.status);
+  v("reason", m.reason);
+  v("estimate", m.estimate);
+  v.later("measured_ns", m.measured_ns);
+  v("measured_interval_ns", m.measured_interval_ns);
+  v.later("standing", m.standing);
+  v.unless_default("served", m.served);
+}
 
 }  // namespace halmark

@@ -22,6 +22,9 @@ enum class KernelKind { qkv, output, ffn, experts, head, attention, kv_cache, ac
 enum class PackedWeights { as_stated, mxfp4, nvfp4, weights_only, awq, gptq };
 std::string_view packed_weights_name(PackedWeights weights);
 std::optional<PackedWeights> parse_packed_weights(std::string_view text);
+template <>
+inline constexpr ClosedSet<PackedWeights> closed_set<PackedWeights>{
+    "a format of packed weights", packed_weights_name, parse_packed_weights};
 
 // s8 linears are s8 x s8 -> s32 with a quantize in front and a dequantize behind them, f8 ones read
 // what a block_quantize wrote: both are operators of the graph. Narrower ones, and those of

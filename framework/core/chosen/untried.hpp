@@ -19,6 +19,14 @@ struct UntriedConfiguration {
   double probability = 0;  // of being on the front
   bool operator==(const UntriedConfiguration&) const = default;
 };
+template <class V, Of<UntriedConfiguration> M>
+void fields(V& v, M& m) {
+  v("deployment", m.configuration);
+  v("step_ns", m.step_ns);
+  v("tokens_per_s", m.tokens_per_s);
+  v("memory_bytes_total", m.memory_bytes_total);
+  v("probability", m.probability);
+}
 
 // Of one phase of a sweep that ended before its space did.
 struct Untried {
@@ -30,5 +38,12 @@ struct Untried {
   std::vector<UntriedConfiguration> could_enter;  // the front; best bound first
   bool operator==(const Untried&) const = default;
 };
+template <class V, Of<Untried> M>
+void fields(V& v, M& m) {
+  v("phase", m.phase);
+  v("count", m.count);
+  v("reason", m.reason);
+  v("could_enter", m.could_enter);
+}
 
 }  // namespace halmark

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fields/fields.hpp"
 #include "core/kernel_case.hpp"
 #include "core/measured/measurement.hpp"
 
@@ -22,6 +23,12 @@ struct Variant {
   auto operator<=>(const Variant&) const = default;
   std::string text() const;  // "gemm_onednn packed=0 threads=2"
 };
+template <class V, Of<Variant> M>
+void fields(V& v, M& m) {
+  v("kernel", m.kernel);
+  v("config", m.config);
+  v("is_default", m.is_default);
+}
 
 struct VariantTime {
   Variant variant;
@@ -33,6 +40,17 @@ struct VariantTime {
   std::string reason;    // why suspect
   bool is_tied = false;  // with the fastest, which is tied with itself
 };
+template <class V, Of<VariantTime> M>
+void fields(V& v, M& m) {
+  v("variant", m.variant);
+  v("implementation", m.implementation);
+  v("ns", m.ns);
+  v("interval_ns", m.interval_ns);
+  v("rounds", m.rounds);
+  v("status", m.status);
+  v("reason", m.reason);
+  v("is_tied", m.is_tied);
+}
 
 struct Winner {
   KernelCase question;  // neither kernel nor config
@@ -43,6 +61,18 @@ struct Winner {
   std::string reason;          // of the fastest of those
   std::size_t tied() const;
 };
+template <class V, Of<Winner> M>
+void fields(V& v, M& m) {
+  v("question", m.question);
+  v.group("plugin", [&m](auto& plugin) {
+    plugin("name", m.plugin_name);
+    plugin("hash", m.plugin_hash);
+  });
+  v("chosen", m.chosen);
+  v("status", m.status);
+  v("reason", m.reason);
+  v("variants", m.variants);
+}
 
 // What a winner is stored under: problem (dtypes included), device with its cut, cache mode. Not
 // the ring's length: it follows from the model, and a kernel is cold or not whatever it is.

@@ -2,6 +2,7 @@
 // finite numbers. Writers refuse NaN and infinity: an absent figure is null plus a "<name>_reason".
 #pragma once
 
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -32,62 +33,41 @@ Json optional_number(std::optional<double> value);
 
 void to_json(Json& out, const Params& value);
 void from_json(const Json& in, Params& value);
-void to_json(Json& out, const Problem& value);
-void from_json(const Json& in, Problem& value);
 void to_json(Json& out, const Config& value);
 void from_json(const Json& in, Config& value);
-void to_json(Json& out, const KernelCase& value);
-void from_json(const Json& in, KernelCase& value);
 void to_json(Json& out, const Interval& value);
 void from_json(const Json& in, Interval& value);
-void to_json(Json& out, const StateInterval& value);
-void from_json(const Json& in, StateInterval& value);
-void to_json(Json& out, const Signal& value);
-void from_json(const Json& in, Signal& value);
-void to_json(Json& out, const Implementation& value);
-void from_json(const Json& in, Implementation& value);
-void to_json(Json& out, const OneTimeCost& value);
-void from_json(const Json& in, OneTimeCost& value);
-void to_json(Json& out, const Correctness& value);
-void from_json(const Json& in, Correctness& value);
-// Without samples and shard series: those travel as binary beside the row.
-void to_json(Json& out, const Measurement& value);
-void from_json(const Json& in, Measurement& value);
-void to_json(Json& out, const Workload& value);
-void from_json(const Json& in, Workload& value);
-void to_json(Json& out, const Parallel& value);
-void from_json(const Json& in, Parallel& value);
 void to_json(Json& out, const ShardPlace& value);  // its text
 void from_json(const Json& in, ShardPlace& value);
-void to_json(Json& out, const LayerGroup& value);
-void from_json(const Json& in, LayerGroup& value);
 void to_json(Json& out, const Precision& value);
 void from_json(const Json& in, Precision& value);
-void to_json(Json& out, const RequestShape& value);
-void from_json(const Json& in, RequestShape& value);
-void to_json(Json& out, const ServedLoad& value);
-void from_json(const Json& in, ServedLoad& value);
-void to_json(Json& out, const ServingFigures& value);
-void from_json(const Json& in, ServingFigures& value);
-void to_json(Json& out, const ServedEstimate& value);
-void from_json(const Json& in, ServedEstimate& value);
-void to_json(Json& out, const Configuration& value);
-void from_json(const Json& in, Configuration& value);
-void to_json(Json& out, const OperatorShare& value);
-void from_json(const Json& in, OperatorShare& value);
-void to_json(Json& out, const Estimate& value);
-void from_json(const Json& in, Estimate& value);
-void to_json(Json& out, const Evaluation& value);
-void from_json(const Json& in, Evaluation& value);
-void to_json(Json& out, const MemoryCause& cause);
-void from_json(const Json& in, MemoryCause& cause);
-void to_json(Json& out, const RoleMemory& role);
-void from_json(const Json& in, RoleMemory& role);
-void to_json(Json& out, const ProportionalSet& size);
-void from_json(const Json& in, ProportionalSet& size);
-void to_json(Json& out, const MemoryOfRank& rank);
-void from_json(const Json& in, MemoryOfRank& rank);
-void to_json(Json& out, const MeasuredMemory& memory);
-void from_json(const Json& in, MeasuredMemory& memory);
+
+struct Duet;
+struct EngineStep;
+struct EngineImport;
+struct Variant;
+struct VariantTime;
+struct Winner;
+struct Composition;
+struct Untried;
+struct UntriedConfiguration;
+struct Validation;
+
+template <class T, class... Others>
+concept IsAnyOf = (std::same_as<T, Others> || ...);
+// Values whose document is their list of fields. Reading throws std::invalid_argument that names
+// the field.
+template <class T>
+concept ListedValue =
+    IsAnyOf<T, Problem, KernelCase, StateInterval, Signal, Implementation, OneTimeCost, Correctness,
+            Measurement, Workload, Parallel, LayerGroup, RequestShape, ServedLoad, ServingFigures,
+            ServedEstimate, Configuration, OperatorShare, Estimate, Evaluation, MemoryCause,
+            RoleMemory, ProportionalSet, MemoryOfRank, MeasuredMemory, Duet, EngineStep,
+            EngineImport, Variant, VariantTime, Winner, Composition, Validation, Untried,
+            UntriedConfiguration>;
+template <ListedValue T>
+void to_json(Json& out, const T& value);
+template <ListedValue T>
+void from_json(const Json& in, T& value);
 
 }  // namespace halmark

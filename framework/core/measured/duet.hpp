@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fields/fields.hpp"
 #include "core/kernel_case.hpp"
 #include "core/measured/measurement.hpp"
 
@@ -30,6 +31,20 @@ struct Duet {
   std::string reason;
   bool is_new_at_fault = false;  // the new build ended it, after the old one had computed
 };
+template <class V, Of<Duet> M>
+void fields(V& v, M& m) {
+  v("case", m.kernel_case);
+  v("plugin", m.plugin_name);
+  v("old_build", m.old_build);
+  v("new_build", m.new_build);
+  v("log_ratios", m.log_ratios);
+  v("choosing_pairs", m.choosing_pairs);
+  v("old_ns", m.old_ns);
+  v("new_ns", m.new_ns);
+  v("status", m.status);
+  v("reason", m.reason);
+  v.unless_default("is_new_at_fault", m.is_new_at_fault);
+}
 
 // Whether pairs that choose moved it by half of the floor or more, or those behind them leave open
 // whether it reaches the floor; 60 pairs at most.

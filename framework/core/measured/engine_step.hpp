@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/fields/fields.hpp"
+
 namespace halmark {
 
 // One time of a benchmark's output. What the output does not say is "" or 0, and nobody guesses it.
@@ -30,6 +32,26 @@ struct EngineStep {
   std::string how;                          // what was timed, in a clause
   bool operator==(const EngineStep&) const = default;
 };
+template <class V, Of<EngineStep> M>
+void fields(V& v, M& m) {
+  v("engine", m.engine);
+  v("engine_version", m.engine_version);
+  v("model", m.model);
+  v("model_id", m.model_id);
+  v("precision", m.precision);
+  v("device", m.device);
+  v("phase", m.phase);
+  v("batch", m.batch);
+  v("input_tokens", m.input_tokens);
+  v("output_tokens", m.output_tokens);
+  v("cached_tokens", m.cached_tokens);
+  v("step_ns", m.step_ns);
+  v.later("deviation_ns", m.deviation_ns);
+  v.later("least_ns", m.least_ns);
+  v.later("most_ns", m.most_ns);
+  v("samples", m.samples);
+  v("how", m.how);
+}
 
 // One file of a benchmark, as it was imported.
 struct EngineImport {
@@ -39,5 +61,13 @@ struct EngineImport {
   std::vector<EngineStep> steps;
   bool operator==(const EngineImport&) const = default;
 };
+template <class V, Of<EngineImport> M>
+void fields(V& v, M& m) {
+  v("tool", m.tool);
+  v("file", m.file);
+  v("file_sha256", m.file_sha256);
+  v("imported_utc", m.imported_utc);
+  v("steps", m.steps);
+}
 
 }  // namespace halmark

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields/fields.hpp"
+
 namespace halmark {
 
 // One reason why a role took other than what the model says; each is computed by itself, none as
@@ -18,6 +20,11 @@ struct MemoryCause {
   std::int64_t bytes = 0;  // beyond the model; negative: less
   bool operator==(const MemoryCause&) const = default;
 };
+template <class V, Of<MemoryCause> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("bytes", m.bytes);
+}
 
 struct RoleMemory {
   std::string role;                 // "weights", "kv_cache", "activations", "collectives", ...
@@ -32,6 +39,14 @@ struct RoleMemory {
   }
   bool operator==(const RoleMemory&) const = default;
 };
+// Sums and verdicts follow from them and are not stored.
+template <class V, Of<RoleMemory> M>
+void fields(V& v, M& m) {
+  v("role", m.role);
+  v("modelled_bytes", m.modelled_bytes);
+  v("allocated_bytes", m.allocated_bytes);
+  v("causes", m.causes);
+}
 
 enum class SetSizeVerdict { within, beyond, too_small };
 constexpr std::string_view set_size_verdict_name(SetSizeVerdict verdict) {
@@ -68,6 +83,12 @@ struct ProportionalSet {
   }
   bool operator==(const ProportionalSet&) const = default;
 };
+template <class V, Of<ProportionalSet> M>
+void fields(V& v, M& m) {
+  v("baseline_bytes", m.baseline_bytes);
+  v("grown_bytes", m.grown_bytes);
+  v("expected_bytes", m.expected_bytes);
+}
 
 struct MemoryOfRank {
   int rank = 0;
@@ -90,6 +111,14 @@ struct MemoryOfRank {
   }
   bool operator==(const MemoryOfRank&) const = default;
 };
+template <class V, Of<MemoryOfRank> M>
+void fields(V& v, M& m) {
+  v("rank", m.rank);
+  v("roles", m.roles);
+  v("beside_bytes", m.beside_bytes);
+  v("set_size", m.set_size);
+  v("set_size_reason", m.set_size_reason);
+}
 
 struct MeasuredMemory {
   std::vector<MemoryOfRank> ranks;  // never empty
@@ -102,5 +131,10 @@ struct MeasuredMemory {
   }
   bool operator==(const MeasuredMemory&) const = default;
 };
+template <class V, Of<MeasuredMemory> M>
+void fields(V& v, M& m) {
+  v("ranks", m.ranks);
+  v.check(!m.ranks.empty(), "ranks", "a rank");
+}
 
 }  // namespace halmark

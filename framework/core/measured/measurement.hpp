@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fields/fields.hpp"
 #include "core/kernel_case.hpp"
 #include "core/numeric/statistics.hpp"
 
@@ -34,6 +35,8 @@ enum class Status {
 };
 std::string_view status_name(Status status);
 std::optional<Status> parse_status(std::string_view text);
+template <>
+inline constexpr ClosedSet<Status> closed_set<Status>{"a status", status_name, parse_status};
 // ok and suspect carry a usable latency.
 bool has_latency(Status status);
 // unsupported, invalid, refused and cancelled do not lead to exit code 4.
@@ -46,6 +49,12 @@ struct OneTimeCost {
   double pack_ns = 0;
   double first_ns = 0;
 };
+template <class V, Of<OneTimeCost> M>
+void fields(V& v, M& m) {
+  v("create_ns", m.create_ns);
+  v("pack_ns", m.pack_ns);
+  v("first_ns", m.first_ns);
+}
 
 // What the counters around a sample say of it; rows from before there were any say nothing.
 enum class SampleLabel : std::uint8_t { unlabelled, clean, disturbed };
@@ -72,6 +81,13 @@ struct Implementation {
   std::string library_version;
   bool operator==(const Implementation&) const = default;
 };
+template <class V, Of<Implementation> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("isa", m.isa);
+  v("library", m.library);
+  v("library_version", m.library_version);
+}
 
 // A signal of the validity gate: absent is not clean, hence the optional value with its reason.
 struct Signal {
@@ -79,6 +95,12 @@ struct Signal {
   std::optional<double> value;
   std::string reason;  // why the value is absent, or which threshold it crossed
 };
+template <class V, Of<Signal> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v.later("value", m.value);
+  v.later("reason", m.reason);
+}
 
 // The state of the memory around the samples, in bytes/s of all shards that ran at once: the median
 // of short reads within two seconds, because nothing else shows what other guests leave of it.
@@ -94,6 +116,12 @@ struct Correctness {
   std::int64_t checked = 0;
   double worst_ratio = 0;  // |out - ref| / tolerance of the worst element; > 1 fails
 };
+template <class V, Of<Correctness> M>
+void fields(V& v, M& m) {
+  v("method", m.method);
+  v("checked", m.checked);
+  v.null_if_infinite("worst_ratio", m.worst_ratio);  // a NaN in the output
+}
 
 struct Measurement {
   KernelCase kernel_case;
@@ -132,5 +160,44 @@ struct Measurement {
 
   bool was_sampled() const { return !samples.empty() || retired_samples > 0; }
 };
+// Without samples and shard series: those travel as binary beside the row.
+template <class V, Of<Measurement> M>
+void fields(V& v, M& m) {
+  v("case", m.kernel_case);
+  v("round", m.round);
+  v.as_text("seed", m.seed);
+  v("status", m.status);
+  v("reason", m.reason);
+  v("phase", m.phase);
+  v.group("plugin", [&m](auto& plugin) {
+    plugin("name", m.plugin_name);
+    plugin("version", m.plugin_version);
+    plugin("build", m.plugin_build);
+    plugin("hash", m.plugin_hash);
+  });
+  v("implementation", m.implementation);
+  v("workspace_bytes", m.workspace_bytes);
+  v("constant_bytes", m.constant_bytes);
+  v("one_time", m.one_time);
+  v("samples_dropped", m.samples_dropped);
+  v("repeat", m.repeat);
+  v("stop_rule", m.stop_rule);
+  v("wall_s", m.wall_s);
+  v("duration_ns_median", m.duration_ns_median);
+  v("duration_ns_interval", m.duration_ns_interval);
+  v("duration_ns_min", m.duration_ns_min);
+  v("relative_iqr", m.relative_iqr);
+  v("signals", m.signals);
+  v.later("clock_hz_before", m.clock_hz_before);
+  v.later("clock_hz_after", m.clock_hz_after);
+  v.later("peak_flops_before", m.peak_flops_before);
+  v.later("peak_flops_after", m.peak_flops_after);
+  v.later("bandwidth_before", m.bandwidth.before);
+  v.later("bandwidth_after", m.bandwidth.after);
+  v.later("bandwidth_age_s", m.bandwidth.age_s);
+  v.later("bandwidth_reason", m.bandwidth.reason, std::string("not recorded"));
+  v("correctness", m.correctness);
+  v("environment", m.environment);
+}
 
 }  // namespace halmark

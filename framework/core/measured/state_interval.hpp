@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/fields/fields.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -46,5 +47,14 @@ struct StateInterval {
   // of what they are slower by. The doubt about that, half of it, widens the interval.
   Interval at(const MachineState& there) const;
 };
+template <class V, Of<StateInterval> M>
+void fields(V& v, M& m) {
+  v("bytes_per_s", m.state.bytes_per_s);
+  v("step_ns", m.step_ns);
+  v("memory_ns", m.memory_ns);
+  v("ns", m.ns);
+  v.unless_default("flops_per_s", m.state.flops_per_s);
+  if (m.state.flops_per_s) v("compute_ns", m.compute_ns);
+}
 
 }  // namespace halmark

@@ -25,6 +25,18 @@ struct Composition {
   std::optional<double> bytes_per_s;  // the state of the memory, of all shards at once
   std::optional<double> flops_per_s;  // that of the cores: short probes of one
 };
+template <class V, Of<Composition> M>
+void fields(V& v, M& m) {
+  v("composed_ns", m.composed_ns);
+  v("error", m.error);
+  v("error_interval", m.error_interval);
+  v("pairs", m.pairs);
+  v("apart", m.apart);
+  v("in_one_state", m.in_one_state);
+  v("paired_share", m.paired_share);
+  v("bytes_per_s", m.bytes_per_s);
+  v.unless_default("flops_per_s", m.flops_per_s);
+}
 
 struct Validation {
   std::string deployment_key;
@@ -91,5 +103,32 @@ struct Validation {
     return out;
   }
 };
+template <class V, Of<Validation::Operator> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("composed_ns", m.composed_ns);
+  v("measured_ns", m.measured_ns);
+}
+// As it is stored, without `executions`, which are kept by number. Absent in earlier rows: what is
+// left out, and the memory.
+template <class V, Of<Validation> M>
+void fields(V& v, M& m) {
+  v("deployment_key", m.deployment_key);
+  v("predicted_ns", m.predicted_ns);
+  v("predicted_interval_ns", m.predicted_interval_ns);
+  v("measured_ns", m.measured_ns);
+  v("measured_interval_ns", m.measured_interval_ns);
+  v("step_ns", m.step_ns);
+  v("composition", m.composition);
+  v("composition_reason", m.composition_reason);
+  v.later("memory", m.memory);
+  v.later("memory_reason", m.memory_reason);
+  v("status", m.status);
+  v("reason", m.reason);
+  v("operators", m.operators);
+  v.unless_default("predicted_state", m.predicted_state);
+  v.unless_default("bubble_share", m.bubble_share);
+  v.unless_default("oversubscribed", m.is_oversubscribed);
+}
 
 }  // namespace halmark

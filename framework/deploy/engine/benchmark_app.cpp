@@ -8,7 +8,8 @@
 #include <sstream>
 #include <thread>
 
-#include "core/json/engine_step_json.hpp"
+#include "core/json/json.hpp"
+#include "core/measured/engine_step.hpp"
 #include "core/text/error.hpp"
 #include "deploy/bench/engine_bench.hpp"
 #include "deploy/engine/openvino_layer.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/json/engine_step_json.hpp"
 #include "core/json/json.hpp"
+#include "core/measured/engine_step.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/views/engine_views.hpp"

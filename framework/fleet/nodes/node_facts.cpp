@@ -2,6 +2,7 @@
 // one writer and one reader of each.
 #include "fleet/nodes/node_facts.hpp"
 
+#include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "fleet/work_table.hpp"
@@ -24,51 +25,9 @@ std::optional<Device> optional_device(const Json& json, const std::string& where
   return parse_device(json.get<std::string>(), where);
 }
 
-Json json_of(const Machine& m) {
-  return {{"cpu_model", m.cpu_model},
-          {"cpu_vendor", m.cpu_vendor},
-          {"cpu_generation", m.cpu_generation},
-          {"microcode", m.microcode},
-          {"kernel", m.kernel},
-          {"architecture", m.architecture},
-          {"cpu_flags", m.cpu_flags},
-          {"sockets", m.sockets},
-          {"cores", m.cores},
-          {"logical_cpus", m.logical_cpus},
-          {"caches", m.caches},
-          {"memory_bytes", m.memory_bytes},
-          {"governor", m.governor},
-          {"isa", m.isa},
-          {"shape",
-           {{"cpus", m.shape.cpus.cpus},
-            {"cores", m.shape.cores},
-            {"cores_of_nodes", m.shape.cores_of_nodes},
-            {"caches", m.shape.caches}}},
-          {"quota_cpus", optional_number(m.quota_cpus)}};
-}
-
 Machine machine_from(const Json& json) {
   Machine m{.host = any_host};
-  json.at("cpu_model").get_to(m.cpu_model);
-  json.at("cpu_vendor").get_to(m.cpu_vendor);
-  json.at("cpu_generation").get_to(m.cpu_generation);
-  json.at("microcode").get_to(m.microcode);
-  json.at("kernel").get_to(m.kernel);
-  json.at("architecture").get_to(m.architecture);
-  json.at("cpu_flags").get_to(m.cpu_flags);
-  json.at("sockets").get_to(m.sockets);
-  json.at("cores").get_to(m.cores);
-  json.at("logical_cpus").get_to(m.logical_cpus);
-  json.at("caches").get_to(m.caches);
-  json.at("memory_bytes").get_to(m.memory_bytes);
-  json.at("governor").get_to(m.governor);
-  json.at("isa").get_to(m.isa);
-  const Json& shape = json.at("shape");
-  shape.at("cpus").get_to(m.shape.cpus.cpus);
-  shape.at("cores").get_to(m.shape.cores);
-  shape.at("cores_of_nodes").get_to(m.shape.cores_of_nodes);
-  shape.at("caches").get_to(m.shape.caches);
-  if (!json.at("quota_cpus").is_null()) m.quota_cpus = json.at("quota_cpus").get<double>();
+  json_fields::read(json, m);
   return m;
 }
 
@@ -159,7 +118,7 @@ std::string facts_text(const NodeFacts& node) {
         {"measured", optional_text(own.machine.measured)},
         {"datasheet", optional_text(own.machine.datasheet)}};
   }
-  return dump_json({{"machine", json_of(m.machine)},
+  return dump_json({{"machine", json_fields::written(m.machine)},
                     {"cores", m.cores},
                     {"memory_bytes", m.memory_bytes},
                     {"has_bf16", m.has_bf16},

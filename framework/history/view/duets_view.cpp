@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/json/duet_json.hpp"
 #include "core/json/json.hpp"
+#include "core/measured/duet.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"

@@ -195,62 +195,23 @@ Measurement measurement_from(const Json& body, std::string_view samples) {
 
 namespace {
 
-Json composition_json(const Composition& c) {
-  Json out = {{"composed_ns", c.composed_ns},
-              {"error", c.error},
-              {"error_interval", c.error_interval},
-              {"pairs", c.pairs},
-              {"apart", c.apart},
-              {"in_one_state", c.in_one_state},
-              {"paired_share", c.paired_share},
-              {"bytes_per_s", optional_number(c.bytes_per_s)}};
-  if (c.flops_per_s) out["flops_per_s"] = *c.flops_per_s;
-  return out;
-}
-
-Composition composition_from(const Json& in) {
-  Composition out{.composed_ns = in.at("composed_ns").get<double>(),
-                  .error = in.at("error").get<double>(),
-                  .error_interval = in.at("error_interval").get<Interval>(),
-                  .pairs = in.at("pairs").get<int>(),
-                  .apart = in.at("apart").get<int>(),
-                  .in_one_state = in.at("in_one_state").get<bool>(),
-                  .paired_share = in.at("paired_share").get<double>()};
-  if (!in.at("bytes_per_s").is_null()) out.bytes_per_s = in.at("bytes_per_s").get<double>();
-  if (in.contains("flops_per_s")) out.flops_per_s = in.at("flops_per_s").get<double>();
-  return out;
-}
-
 // Before pairs, kernels were measured once in front of the run and once behind it: what was called
 // the prediction was their sum, and the printed latency was not kept.
-void read_unpaired(const Json& in, Validation& v) {
+Validation unpaired(Json in) {
   const double composed_ns = in.at("predicted_ns").get<double>();
-  if (v.measured_ns > 0) {
-    v.composition = {.composed_ns = composed_ns, .error = composed_ns / v.measured_ns - 1};
-    v.composition->error_interval = {v.composition->error, v.composition->error};
+  in.update({{"predicted_ns", nullptr},
+             {"predicted_interval_ns", Interval()},
+             {"step_ns", Json::array()},
+             {"composition", nullptr},
+             {"composition_reason", ""}});
+  for (Json& op : in.at("operators")) op["composed_ns"] = op.at("predicted_ns");
+  Validation out = in.get<Validation>();
+  if (out.measured_ns > 0) {
+    const double error = composed_ns / out.measured_ns - 1;
+    out.composition = {
+        .composed_ns = composed_ns, .error = error, .error_interval = {error, error}};
   }
-  for (const Json& op : in.at("operators")) {
-    v.operators.push_back({op.at("name").get<std::string>(), op.at("predicted_ns").get<double>(),
-                           op.at("measured_ns").get<double>()});
-  }
-}
-
-void read_paired(const Json& in, Validation& v) {
-  if (!in.at("predicted_ns").is_null()) v.predicted_ns = in.at("predicted_ns").get<double>();
-  v.predicted_interval_ns = in.at("predicted_interval_ns").get<Interval>();
-  if (in.contains("predicted_state")) {
-    v.predicted_state = in.at("predicted_state").get<StateInterval>();
-  }
-  v.step_ns = in.at("step_ns").get<std::vector<double>>();
-  if (!in.at("composition").is_null()) v.composition = composition_from(in.at("composition"));
-  v.composition_reason = in.at("composition_reason").get<std::string>();
-  for (const Json& op : in.at("operators")) {
-    const Json& composed = op.at("composed_ns");
-    v.operators.push_back(
-        {op.at("name").get<std::string>(),
-         composed.is_null() ? std::nullopt : std::optional(composed.get<double>()),
-         op.at("measured_ns").get<double>()});
-  }
+  return out;
 }
 
 // Operators by number, times in whole nanoseconds: a rank executes hundreds of kernels.
@@ -285,29 +246,7 @@ RankExecutions executions_from(const Json& in) {
 }  // namespace
 
 Json validation_json(const Validation& v) {
-  Json operators = Json::array();
-  for (const auto& op : v.operators) {
-    operators.push_back({{"name", op.name},
-                         {"composed_ns", optional_number(op.composed_ns)},
-                         {"measured_ns", op.measured_ns}});
-  }
-  Json out = {{"deployment_key", v.deployment_key},
-              {"predicted_ns", optional_number(v.predicted_ns)},
-              {"predicted_interval_ns", v.predicted_interval_ns},
-              {"measured_ns", v.measured_ns},
-              {"measured_interval_ns", v.measured_interval_ns},
-              {"step_ns", v.step_ns},
-              {"composition", v.composition ? composition_json(*v.composition) : Json(nullptr)},
-              {"composition_reason", v.composition_reason},
-              {"memory", v.memory ? Json(*v.memory) : Json(nullptr)},
-              {"memory_reason", v.memory_reason},
-              {"status", std::string(status_name(v.status))},
-              {"reason", v.reason},
-              {"operators", operators}};
-  if (v.predicted_state) out["predicted_state"] = *v.predicted_state;
-  // Absent where there is one stage, and where every rank has a core, as in all earlier rows.
-  if (v.bubble_share) out["bubble_share"] = *v.bubble_share;
-  if (v.is_oversubscribed) out["oversubscribed"] = true;
+  Json out = v;
   for (const RankExecutions& rank : v.executions) {
     out["executions"].push_back(executions_json(rank));
   }
@@ -315,23 +254,9 @@ Json validation_json(const Validation& v) {
 }
 
 Validation validation_from(const Json& in) {
-  Validation v;
-  v.deployment_key = in.at("deployment_key").get<std::string>();
-  v.measured_ns = in.at("measured_ns").get<double>();
-  v.measured_interval_ns = in.at("measured_interval_ns").get<Interval>();
-  const auto status = parse_status(in.at("status").get<std::string>());
-  if (!status) throw std::invalid_argument("unknown status");
-  v.status = *status;
-  v.reason = in.at("reason").get<std::string>();
-  if (in.contains("bubble_share")) v.bubble_share = in.at("bubble_share").get<double>();
-  v.is_oversubscribed = in.value("oversubscribed", false);
+  Validation v = in.contains("composition") ? in.get<Validation>() : unpaired(in);
   if (in.contains("executions")) {
     for (const Json& rank : in.at("executions")) v.executions.push_back(executions_from(rank));
-  }
-  in.contains("composition") ? read_paired(in, v) : read_unpaired(in, v);
-  if (in.contains("memory")) {
-    if (!in.at("memory").is_null()) v.memory = in.at("memory").get<MeasuredMemory>();
-    v.memory_reason = in.at("memory_reason").get<std::string>();
   }
   return v;
 }

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/json/duet_json.hpp"
+#include "core/chosen/untried.hpp"
+#include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
-#include "core/json/untried_json.hpp"
-#include "core/json/winner_json.hpp"
+#include "core/measured/duet.hpp"
 #include "core/text/digest.hpp"
 #include "journal/rows/row_codec.hpp"
 #include "journal/rows/row_figures.hpp"

@@ -1,7 +1,7 @@
 #include "report/views/engine_views.hpp"
 
-#include "core/json/engine_step_json.hpp"
 #include "core/json/json.hpp"
+#include "core/measured/engine_step.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"

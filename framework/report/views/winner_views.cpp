@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "core/json/winner_json.hpp"
+#include "core/chosen/winner.hpp"
+#include "core/json/json.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "report/text/quantity.hpp"

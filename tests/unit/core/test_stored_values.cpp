@@ -6,11 +6,11 @@
 
 #include "core/chosen/serving.hpp"
 #include "core/chosen/table_use.hpp"
-#include "core/json/duet_json.hpp"
-#include "core/json/engine_step_json.hpp"
+#include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
-#include "core/json/winner_json.hpp"
+#include "core/measured/duet.hpp"
+#include "core/measured/engine_step.hpp"
 #include "tests/unit/full_values.hpp"
 
 namespace halmark {

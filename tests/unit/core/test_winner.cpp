@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "core/json/winner_json.hpp"
-
 namespace halmark {
 namespace {
 

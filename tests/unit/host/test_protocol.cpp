@@ -161,17 +161,15 @@ TEST(Protocol, nesting_beyond_the_limit_is_refused_instead_of_overflowing_the_st
 }
 
 TEST(Protocol, a_list_longer_than_the_limit_is_refused_wherever_it_stands) {
-  const std::string sent = encode(example_stage());
-  const auto with = [&](const std::string& one, const std::string& item) {
-    const std::size_t at = sent.find(one);
-    EXPECT_NE(at, std::string::npos) << sent;
-    std::string text = sent.substr(0, at);
-    for (std::size_t i = 0; i < max_list_items; ++i) text += item + ',';
-    return text + sent.substr(at);
-  };
-  EXPECT_THROW((void)decode<Stage>(with(R"(["impl","brg:avx512_core"])", R"(["a","b"])")),
-               ProtocolError);
-  EXPECT_NO_THROW((void)decode<Stage>(sent));
+  const std::string sent = encode(Staged{.memory = {{}}});
+  const std::string list = R"("memory":[)";
+  const std::size_t at = sent.find(list) + list.size();
+  ASSERT_GT(at, list.size()) << sent;
+  const std::string item = sent.substr(at, sent.find(']', at) - at);
+  std::string text = sent.substr(0, at);
+  for (std::size_t i = 0; i < max_list_items; ++i) text += item + ',';
+  EXPECT_THROW((void)decode<Staged>(text + sent.substr(at)), ProtocolError);
+  EXPECT_NO_THROW((void)decode<Staged>(sent));
 }
 
 TEST(Protocol, lists_and_depths_up_to_their_limits_are_read) {
@@ -190,14 +188,14 @@ TEST(Protocol, lists_and_depths_up_to_their_limits_are_read) {
   EXPECT_THROW(decode<Drop>(nested(max_json_depth + 1)), ProtocolError);
 }
 
-TEST(Protocol, a_label_is_a_pair_and_labels_are_a_list) {
+TEST(Protocol, labels_are_text_by_name) {
   const std::string sent = encode(example_stage());
-  const std::string pair = R"(["impl","brg:avx512_core"])";
+  const std::string labels = R"({"impl":"brg:avx512_core"})";
   const auto with = [&](const std::string& other) {
-    return std::string(sent).replace(sent.find(pair), pair.size(), other);
+    return std::string(sent).replace(sent.find(labels), labels.size(), other);
   };
-  EXPECT_NO_THROW(decode<Stage>(with(pair)));
-  for (const char* bad : {R"(["impl"])", R"(["impl","a","b"])", R"("impl")", R"({"a":1,"b":2})"}) {
+  EXPECT_NO_THROW(decode<Stage>(with(labels)));
+  for (const char* bad : {R"(["impl"])", R"("impl")", R"({"a":1})", R"({"a":null})", "7", "null"}) {
     EXPECT_THROW(decode<Stage>(with(bad)), ProtocolError) << bad;
   }
 }
@@ -241,7 +239,7 @@ TEST(Protocol, a_field_that_came_later_may_be_missing_and_no_other) {
     EXPECT_NE(begin, std::string::npos) << whole;
     return std::string(whole).erase(begin, field.size());
   };
-  EXPECT_FALSE(decode<ProbeRequest>(without("\"barrier\":null,")).barrier);
+  EXPECT_FALSE(decode<ProbeRequest>(without(",\"barrier\":null")).barrier);
   EXPECT_THROW(decode<ProbeRequest>(without("\"threads\":1,")), ProtocolError);
   const auto together = decode<ProbeRequest>(encode(ProbeRequest{.barrier = Barrier{2, 1}}));
   ASSERT_TRUE(together.barrier);

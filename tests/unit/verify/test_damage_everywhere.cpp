@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <set>
 
+#include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
-#include "core/json/winner_json.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "journal/rows/row_codec.hpp"
