@@ -202,9 +202,9 @@ struct Revealed {
   std::vector<RevealedPart> parts;
   bool inputs_intact = true, canaries_intact = true;
   std::string damage;  // which operand, when not
-  // Time on inputs that the kernel has not seen over that on the same ones again, each the shortest
-  // of some tries, and 1 where the first did not take longer than `plain_ns`. Nothing: not asked
-  // for.
+  // Time on inputs that the kernel has not seen over that on the same ones again, and over that
+  // behind no writing at all, the larger; each the shortest of some tries, and 1 where the first
+  // did not take longer than `plain_ns`. Nothing: not asked for.
   std::optional<double> new_inputs_cost = {};
 };
 
@@ -240,6 +240,7 @@ struct OutputChecks {
   // Ranks of a collective have to draw alike; 0: every worker asks its system for a seed.
   std::uint64_t seed = 0;
   bool behind_loop = true;  // repeats, the state when `wait` returns, idle threads
+  int redraws = 0;          // samples at most whose inputs the host writes anew in front of them
 };
 struct SampleRequest {
   std::int64_t id = 0;
@@ -267,9 +268,11 @@ struct ClockPair {
   std::optional<double> before, after;
 };
 // One row (along the last dimension) of an input that held, for one execution, the values of
-// `from_row`, turned by `shift` elements to the left.
+// `from_row`, turned by `shift` elements to the left. `whole`: every other row as well held those
+// of the one that lies as far from it, around.
 struct OverwrittenRow {
   std::int64_t operand = 0, row = 0, from_row = 0, shift = 0;
+  bool whole = false;
 };
 // A stretch of an output as it was behind one execution, in the memory that travels with
 // `measured`. At most kept_bytes_max of each operand: from where, the worker draws.
@@ -367,6 +370,7 @@ struct Join {
 // Sent before each phase, so that the parent can name what ran when a worker died.
 struct PhaseNote {
   std::string phase;
+  std::string memory_limit;  // of what the plugin may take in it, in words; "" = none of its own
 };
 
 // Bare answers (`opened` carries DeviceDescription; `joined`, `closed` carry nothing). Requests

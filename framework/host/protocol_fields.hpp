@@ -184,6 +184,7 @@ void fields(V& v, M& m) {
   v("rows", m.rows);
   v("seed", m.seed);
   v("behind_loop", m.behind_loop);
+  v.later("redraws", m.redraws);
 }
 template <class V, Of<OverwrittenRow> M>
 void fields(V& v, M& m) {
@@ -191,6 +192,7 @@ void fields(V& v, M& m) {
   v("row", m.row);
   v("from_row", m.from_row);
   v("shift", m.shift);
+  v.later("whole", m.whole);
 }
 template <class V, Of<KeptOutput> M>
 void fields(V& v, M& m) {
@@ -291,6 +293,7 @@ void fields(V& v, M& m) {
 template <class V, Of<PhaseNote> M>
 void fields(V& v, M& m) {
   v("phase", m.phase);
+  v.later("memory_limit", m.memory_limit);
 }
 template <class V, Of<Failed> M>
 void fields(V& v, M& m) {

@@ -122,6 +122,7 @@ void Worker::take(Frame frame) {
     auto note = decoded<protocol::PhaseNote>(frame.payload);
     if (note) {
       enter_phase(printable(note->phase).substr(0, 32));
+      if (!note->memory_limit.empty()) memory_limit_ = message_text(note->memory_limit);
     } else {
       pending_.failure = kill_for(Status::worker_lost, note.failure.reason);
     }

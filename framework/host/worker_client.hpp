@@ -146,6 +146,7 @@ class Worker {
   std::optional<WorkerFailure> settle();  // pumps until the pending request is settled
   template <class Message>
   Outcome<Message> finish();
+  void blame_memory(WorkerFailure& failure, const std::string& log) const;
   WorkerFailure lost(const protocol::Received& received);
   WorkerFailure kill_for(Status status, std::string reason);
   WorkerFailure lose(WorkerFailure failure);
@@ -160,6 +161,7 @@ class Worker {
   std::vector<bool> is_cpu_device_;  // of the plugin
   std::uint32_t next_request_ = 1;
   std::string phase_ = "hello";
+  std::string memory_limit_;  // that the worker has set for the kernel which it stages, in words
   std::chrono::steady_clock::time_point next_log_check_{};
   Pending pending_;
   std::optional<WorkerFailure> gone_;

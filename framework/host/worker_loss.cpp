@@ -1,6 +1,7 @@
 // How a worker is lost, and what its end says of the reason.
 #include <signal.h>
 
+#include "host/process/out_of_memory.hpp"
 #include "host/worker_client.hpp"
 
 namespace halmark {
@@ -66,6 +67,23 @@ WorkerFailure Worker::kill_for(Status status, std::string reason) {
   return lose(std::move(failure));
 }
 
+// An exception that nobody caught, and an address that malloc did not give.
+void Worker::blame_memory(WorkerFailure& failure, const std::string& log) const {
+  const auto says = [&](std::string_view what) { return log.find(what) != std::string::npos; };
+  const std::int64_t bytes = process_->memory_limit_bytes();
+  std::string limit = memory_limit_;
+  if (limit.empty() && bytes > 0) limit = "limit " + std::to_string(bytes >> 20) + " MiB";
+  const bool threw = failure.signal == SIGABRT && says("std::bad_alloc");
+  if (threw || (failure.signal == SIGSEGV && says(out_of_memory_mark))) {
+    failure.status = Status::out_of_memory;
+    failure.reason = std::string("the worker was out of memory (host): ") +
+                     (threw ? "std::bad_alloc" : "nothing was left to give, signal 11") +
+                     (limit.empty() ? "" : ", " + limit);
+  } else if (failure.signal == SIGSEGV && !memory_limit_.empty()) {
+    failure.reason += "; it had " + memory_limit_;
+  }
+}
+
 WorkerFailure Worker::lost(const protocol::Received& received) {
   if (received.status == ReceiveStatus::timed_out) {
     return kill_for(Status::timed_out, "no answer within the limit of phase '" + phase_ + "'");
@@ -88,12 +106,7 @@ WorkerFailure Worker::lost(const protocol::Received& received) {
   }
   process_->kill_all();  // what it may have left behind
   const std::string log = process_->log_tail();
-  if (failure.signal == SIGABRT && log.find("std::bad_alloc") != std::string::npos) {
-    failure.status = Status::out_of_memory;
-    failure.reason = "the worker was out of memory (host): std::bad_alloc";
-    const std::int64_t limit = process_->memory_limit_bytes();
-    if (limit > 0) failure.reason += ", limit " + std::to_string(limit >> 20) + " MiB";
-  }
+  blame_memory(failure, log);
   failure.reason += culprit_rank(log);
   return lose(std::move(failure));
 }

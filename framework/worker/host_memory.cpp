@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/process/operand_block.hpp"
+#include "worker/data_limit.hpp"
 
 namespace halmark::worker {
 namespace {
@@ -63,6 +64,7 @@ HostBlock HostMemory::allocate_in_arena(std::uint64_t bytes) {
 
 HostBlock HostMemory::map_own(std::uint64_t bytes) {
   const std::uint64_t wanted = round_up(bytes);
+  raise_data_limit(static_cast<std::int64_t>(wanted));
   void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();

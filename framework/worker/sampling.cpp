@@ -157,6 +157,7 @@ SampleResult Sampling::summarise() {
   measured_.stop_rule = step_->lost_the_others() ? StopReason::aborted : series_.stop_rule;
   step_->start_together({});
   step_->act_between(nullptr);
+  if (checks_) checks_->end_loop(series_.samples, measured_.signals);
   if (has_slopes()) {
     add_slopes(*step_, context_.clock, looped_ns(), kernel_.is_collective(), measured_.signals);
   }

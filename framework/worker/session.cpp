@@ -36,7 +36,8 @@ Session::OpenedDevice::OpenedDevice(PluginInstance& plugin, OpenDevice opened, H
                                     const std::vector<protocol::KernelDescription>& kernels)
     : device(std::move(opened)),
       stream(take(device.create_stream(), "open")),
-      context{plugin, device, stream, memory, clock, kernels} {}
+      context{plugin, device, stream, memory, clock, kernels},
+      data_limit(device.description().kind == "cpu") {}
 
 Session::Session(protocol::Channel channel, std::optional<Introduction> introduction)
     : channel_(std::move(channel)), introduction_(std::move(introduction)) {}
@@ -92,7 +93,7 @@ void Session::answer_hello(protocol::Frame& frame) {
 bool Session::serve(protocol::Frame& frame) {
   request_ = frame.header.request;
   const auto fail = [&](std::int32_t code, const std::string& message) {
-    answer(Type::failed, protocol::Failed{code, "", message});
+    answer(Type::failed, with_limit({code, "", message}));
   };
   try {
     if (frame.type() == Type::quit) {
@@ -101,7 +102,7 @@ bool Session::serve(protocol::Frame& frame) {
     }
     dispatch(frame);
   } catch (const RequestFailed& failure) {
-    answer(Type::failed, failure.failed());
+    answer(Type::failed, with_limit(failure.failed()));
   } catch (const PluginRefused& refusal) {
     answer(Type::refused, protocol::Refused{refusal.reason()});
   } catch (const protocol::ProtocolError& error) {
@@ -179,7 +180,18 @@ void Session::send(Type type, std::string_view payload, int fd) {
   if (!channel_.send(type, request_, 0, payload, fd)) throw ConversationOver{};
 }
 
-void Session::report_phase(const char* phase) { answer(Type::phase, protocol::PhaseNote{phase}); }
+void Session::report_phase(const char* phase) {
+  answer(Type::phase,
+         protocol::PhaseNote{phase, opened_ ? opened_->data_limit.text() : std::string()});
+}
+
+// The limit that a kernel met is part of why it failed.
+protocol::Failed Session::with_limit(protocol::Failed failed) const {
+  if (failed.code == HM_OUT_OF_MEMORY && opened_ && !opened_->data_limit.text().empty()) {
+    failed.message += "; it had " + opened_->data_limit.text();
+  }
+  return failed;
+}
 
 void Session::send_samples(const std::vector<double>& block) {
   constexpr std::size_t doubles_max = protocol::max_payload_bytes / sizeof(double);

@@ -12,6 +12,7 @@
 #include "host/process/barrier.hpp"
 #include "host/transport.hpp"
 #include "measure/sampling/clock_source.hpp"
+#include "worker/data_limit.hpp"
 #include "worker/host_memory.hpp"
 #include "worker/machine_probes.hpp"
 #include "worker/sequence.hpp"
@@ -41,7 +42,8 @@ class Session {
     std::map<std::string, Communicator> communicators;  // by group
     DeviceContext context;
     StagedKernels staged;
-    std::set<Dtype> warmed;
+    std::set<Dtype> warmed, cold;  // computed a discarded call; had none
+    DataLimit data_limit;
     OpenedDevice(PluginInstance& plugin, OpenDevice opened, HostMemory& memory, ClockSource& clock,
                  const std::vector<protocol::KernelDescription>& kernels);
   };
@@ -70,7 +72,7 @@ class Session {
   PluginInstance& plugin();
   OpenedDevice& opened();
   StagedKernel& staged(std::int64_t id, const char* phase);
-  void warm_process(Dtype dtype);
+  bool warm_process(Dtype dtype);
   // Of the shards that take part in a request, as it asks for.
   struct StartTogether {
     std::unique_ptr<SharedBarrier> memory;
@@ -79,6 +81,7 @@ class Session {
   StartTogether start_barrier(const std::optional<protocol::Barrier>& asked, protocol::Frame& frame,
                               const char* phase);
   void report_phase(const char* phase);
+  protocol::Failed with_limit(protocol::Failed failed) const;
   void send(protocol::Type type, std::string_view payload, int fd = -1);
   template <class Message>
   void answer(protocol::Type type, const Message& message, int fd = -1) {

@@ -1,4 +1,5 @@
 // One function per request: read, act, answer.
+#include <algorithm>
 #include <charconv>
 
 #include "core/text/error.hpp"
@@ -36,6 +37,15 @@ std::string from_hex(std::string_view text) {
   }
   if (2 * bytes.size() != text.size()) {
     throw RequestFailed(HM_INVALID_ARGUMENT, "join", "the token is not hexadecimal");
+  }
+  return bytes;
+}
+
+// Of all argument sets.
+std::int64_t tensor_bytes(const OpContract& contract, const Problem& problem, int sets) {
+  std::int64_t bytes = 0;
+  for (const OperandSpec& operand : contract.operands(problem.params)) {
+    bytes += operand.bytes() * (operand.role == Role::input ? 1 : std::max(1, sets));
   }
   return bytes;
 }
@@ -112,10 +122,10 @@ void Session::supports(const protocol::SupportsRequest& request) {
 
 // Process-wide first costs (AMX permission, library and thread-pool start) belong to the worker's
 // start and to no case: one discarded call per dtype goes before the first case that computes in
-// it.
-void Session::warm_process(Dtype dtype) {
+// it. False where there is no such call.
+bool Session::warm_process(Dtype dtype) {
   OpenedDevice& device = opened();
-  if (!device.warmed.insert(dtype).second) return;
+  if (!device.warmed.insert(dtype).second) return !device.cold.contains(dtype);
   const auto value = static_cast<std::int64_t>(dtype);
   const auto result = static_cast<std::int64_t>(dtype == Dtype::s8 ? Dtype::s32 : dtype);
   protocol::Stage tiny;
@@ -127,12 +137,17 @@ void Session::warm_process(Dtype dtype) {
                    {"wei_dtype", value},
                    {"dst_dtype", result}}};
   tiny.mode = CacheMode::hot;
+  constexpr std::int64_t tiny_bytes = (16 * 64 + 64 * 64 + 16 * 64) * 8;
+  device.data_limit.allow(tiny_bytes, DataLimit::Call::discarded);
   try {
     StagedKernel discarded(device.context, tiny, [](const char*) {});
+    return true;
   } catch (const RequestFailed&) {
     // No gemm in this dtype: its first costs stay in the first case.
   } catch (const Error&) {
   }
+  device.cold.insert(dtype);
+  return false;
 }
 
 void Session::stage(const protocol::Stage& request) {
@@ -145,7 +160,10 @@ void Session::stage(const protocol::Stage& request) {
   report_phase("create");
   const auto group = device.communicators.find(request.group);
   device.context.communicator = group == device.communicators.end() ? nullptr : &group->second;
-  warm_process(find_contract(problem.op)->work(problem.params).compute_dtype);
+  const OpContract& contract = *find_contract(problem.op);
+  const bool is_warm = warm_process(contract.work(problem.params).compute_dtype);
+  device.data_limit.allow(tensor_bytes(contract, problem, request.sets),
+                          is_warm ? DataLimit::Call::warm : DataLimit::Call::cold);
   auto kernel = std::make_unique<StagedKernel>(device.context, request,
                                                [this](const char* phase) { report_phase(phase); });
   const protocol::Staged staged = kernel->staged();
@@ -210,7 +228,14 @@ void Session::probe(const protocol::ProbeRequest& request, protocol::Frame& fram
     return !together.barrier || together.barrier->arrive_and_spin(
                                     request.barrier->parties, patience) == BarrierOutcome::released;
   };
-  answer(Type::answer, probes_.probe(request, *memory_, start));
+  protocol::ProbeAnswer probed;
+  const auto look = [&] { probed = probes_.probe(request, *memory_, start); };
+  if (opened_) {
+    opened_->data_limit.without(look);
+  } else {
+    look();
+  }
+  answer(Type::answer, probed);
 }
 
 // Inputs of a model come from its layers: the pools that they are drawn from here are ours.

@@ -37,7 +37,7 @@ constexpr int slope_attempts = 8;
 
 // Two lengths whose difference tells: waking the thread that works, or that waits, takes some
 // microseconds more or less each time, which two executions of 1 us cannot be told from.
-constexpr double least_interval_ns = 200e3, long_interval_ns = 10e6;
+constexpr double least_interval_ns = 200e3, longest_interval_ns = 10e6;
 
 // Intervals of r and of 2 r executions, the shortest of each.
 class TwoLengths {
@@ -117,7 +117,7 @@ void add_slopes(TimedStep& step, ClockSource& clock, std::optional<double> loope
   for (int attempt = 1; attempt < slope_attempts; ++attempt) {
     const bool agrees = clocks_agree(lengths);
     if (!is_collective && agrees && !is_above(lengths, looped_ns)) break;
-    if (may_lengthen && !agrees && lengths.once_ns() < long_interval_ns / 2) lengths.lengthen(2);
+    if (may_lengthen && !agrees && lengths.once_ns() < longest_interval_ns / 2) lengths.lengthen(2);
     lengths.take();
   }
   const auto device_ns = lengths.device_slope_ns();

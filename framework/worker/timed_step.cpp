@@ -67,6 +67,7 @@ bool TimedStep::arrange(int& set) {
   has_sample_ = true;
   set = current_set_ = next_set_;
   next_set_ = static_cast<int>((next_set_ + repeat_) % kernel_.sets());
+  if (between_ && !keep(between_->prepare(current_set_, repeat_))) return false;
   kernel_.ring().mark_outputs(current_set_, repeat_);
   if (kernel_.mode() == CacheMode::flush) {
     // Waited for: what is left of it would be inside the host's interval.

@@ -35,6 +35,8 @@ class BetweenSamples {
   // The sample that just ended executed `repeat` times from `first_set` on. Executions of its own
   // begin at `next_set` and move it on.
   virtual PluginError act(int first_set, std::int64_t repeat, int& next_set) = 0;
+  // The next sample executes `repeat` times from `first_set` on.
+  virtual PluginError prepare(int /*first_set*/, std::int64_t /*repeat*/) { return {}; }
 };
 
 class TimedStep : public SampleStep {

@@ -49,6 +49,13 @@ KernelCase case_of(CheatCase what) {
     case CheatCase::long_gemm:
       out = gemm_case(1, 1024, 1024, 1);
       break;
+    case CheatCase::medium:
+      out = gemm_case(16, 128, 128, 1);
+      break;
+    case CheatCase::many_rows:
+      out.problem = {"softmax",
+                     Params{{"rows", 64}, {"cols", 512}, {"src_dtype", f32}, {"dst_dtype", f32}}};
+      break;
     case CheatCase::copy:
       out.problem = {"copy", Params{{"bytes", 4096}}};
       break;

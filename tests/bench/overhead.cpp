@@ -1,6 +1,7 @@
 // Harness overhead: a gemm of about 100 us through plugin, worker and harness over the same oneDNN
-// call in a bare loop. Both run in the same minute, in turns, on the same CPUs, and the figure is
-// the median of the ratios: what the machine does meanwhile meets both.
+// call in a bare loop, and the same with all that gates do between samples over the harness alone.
+// All run in the same minute, in turns, on the same CPUs, and the figure is the median of the
+// ratios: what the machine does meanwhile meets all.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -54,8 +55,12 @@ std::unique_ptr<Worker> staged_worker(const CpuSet& cpus, std::int64_t m) {
   return worker;
 }
 
-double harness_ns(Worker& worker) {
+// As a trial of three rounds asks for them.
+protocol::OutputChecks gates() { return {.executions = 15, .rows = 4, .redraws = 8}; }
+
+double harness_ns(Worker& worker, std::optional<protocol::OutputChecks> checks = {}) {
   protocol::SampleRequest request{.id = 1};
+  request.checks = checks;
   request.rule.stop = protocol::Stop::count;
   request.rule.count = calls;
   request.rule.repeat = 1;
@@ -67,7 +72,7 @@ double harness_ns(Worker& worker) {
 }
 
 void measure(Figures& figures, const std::string& name, const CpuSet& cpus) {
-  std::vector<double> ratios, harness, bare_times;
+  std::vector<double> ratios, gate_ratios, harness, bare_times;
   std::int64_t m = 0;
   for (int pair = 0; pair < pairs_of_processes; ++pair) {
     BareGemm bare(cpus);
@@ -75,18 +80,21 @@ void measure(Figures& figures, const std::string& name, const CpuSet& cpus) {
     const auto worker = staged_worker(cpus, m);
     for (int turn = 0; turn < turns; ++turn) {
       const auto bare_ns = [&] { return median(bare.time({m, n, k, warm_up, calls})); };
-      double of_harness = 0, of_bare = 0;
+      double of_harness = 0, of_bare = 0, of_gates = 0;
       // Who goes first alternates, so that a drift favours nobody.
       if (turn % 2 == 0) {
+        of_gates = harness_ns(*worker, gates());
         of_harness = harness_ns(*worker);
         of_bare = bare_ns();
       } else {
         of_bare = bare_ns();
         of_harness = harness_ns(*worker);
+        of_gates = harness_ns(*worker, gates());
       }
       harness.push_back(of_harness);
       bare_times.push_back(of_bare);
       ratios.push_back(of_harness / of_bare);
+      gate_ratios.push_back(of_gates / of_harness);
     }
     worker->quit();
   }
@@ -96,6 +104,7 @@ void measure(Figures& figures, const std::string& name, const CpuSet& cpus) {
   figures.report(name + "_bare", median(bare_times) * 1e-3, "us");
   figures.report(name + "_harness", median(harness) * 1e-3, "us");
   figures.at_most(name + "_ratio", median(ratios), "ratio", 1.01);
+  figures.at_most(name + "_gates_ratio", median(gate_ratios), "ratio", 1.01);
 }
 
 }  // namespace

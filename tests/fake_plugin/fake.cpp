@@ -71,6 +71,7 @@ class Prepared {
   ~Prepared() {
     finish_late_work();
     state_.at_read.clear();
+    state_.at_write.clear();
     state_.faults.at("release");
   }
 
@@ -188,6 +189,10 @@ class Prepared {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       tensors_[i] = tensor(operands_[i], arguments.buffers[i]);
       if (i < compiled_.size() && !compiled_[i].empty()) tensors_[i].data = compiled_[i].data();
+      if (wrong_ != "packs_once" || operands_[i].role != HM_ROLE_CONSTANT) continue;
+      std::string& packed = packed_[tensors_[i].data];
+      if (packed.empty()) packed = bytes_of(i);
+      tensors_[i].data = packed.data();
     }
   }
 
@@ -228,6 +233,7 @@ class Prepared {
   void execute() {
     if (!state_.script.text("memoise").empty()) {
       recall_or_run();
+      if (state_.script.text("memoise") == "when_written") compute_ahead();
     } else {
       op_.run(shape_, tensors_);
     }
@@ -251,7 +257,38 @@ class Prepared {
     return bytes;
   }
 
+  // Forgets at what it takes for new inputs: that the host wrote one, poisoned the outputs, or was
+  // busy for longer than between two samples.
+  bool has_noticed() {
+    const std::string until = state_.script.text("memoise");
+    if (until == "until_written")
+      return std::exchange(seen_written_, state_.written) < state_.written;
+    if (until == "until_paused") return wall_ns() - last_ns_ > 20e3;
+    if (until != "until_poisoned") return false;
+    const std::string output = bytes_of(operands_.size() - 1);
+    return output.front() == '\xff' && output.back() == '\xff';
+  }
+
+  // What `memoise=when_written` does while the host writes an input: a call then finds its answer.
+  void compute_ahead() {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].role != HM_ROLE_INPUT) continue;
+      state_.at_write[tensors_[i].data] = [this, tensors = tensors_] {
+        tensors_ = tensors;
+        const std::string before = bytes_of(operands_.size() - 1);
+        recall_or_run();
+        std::memcpy(tensors_.back().data, before.data(), before.size());
+      };
+    }
+  }
+
   void recall_or_run() {
+    if (has_noticed()) answers_.clear();
+    answer_question();
+    last_ns_ = wall_ns();
+  }
+
+  void answer_question() {
     std::string question;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].role == HM_ROLE_INPUT) question += asked_of(i);
@@ -319,7 +356,9 @@ class Prepared {
   std::vector<std::vector<char>> compiled_;  // per operand; only of constants
   double bytes_ = 0;
   std::vector<char> remembered_;
-  std::int64_t spoilt_ = 0, noticed_ = 0;
+  std::map<const void*, std::string> packed_;  // constants as they were first, by address
+  std::int64_t spoilt_ = 0, noticed_ = 0, seen_written_ = 0;
+  double last_ns_ = 0;  // when the last call of `memoise` ended
   const void* first_output_ = nullptr;
   std::map<std::string, std::vector<std::string>> answers_;  // of `memoise`: bytes per operand
   std::thread late_;

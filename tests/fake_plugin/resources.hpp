@@ -22,7 +22,9 @@ struct State {
   Latency latency{script};
   std::int64_t memory_used = 0;
   std::int64_t enqueues = 0;
-  std::map<const void*, std::function<void()>> at_read;  // by output, work left until one is read
+  std::map<const void*, std::function<void()>> at_read;   // by output, work left until one is read
+  std::map<const void*, std::function<void()>> at_write;  // by input, work done when it is written
+  std::int64_t written = 0;  // buffers that the host wrote through the plugin; no single lines
   bool uses_events() const { return script.text("timer", "host_clock") == "device_event"; }
   bool is_asynchronous() const { return uses_events() || script.flag("async"); }
 };
@@ -37,7 +39,12 @@ class Buffer {
   void* data() const { return memory_->data(); }
   std::uint64_t bytes() const { return memory_->bytes(); }
   void write(std::uint64_t offset, const void* source, std::uint64_t bytes) {
+    constexpr std::uint64_t line_bytes = 64;
     memory_->write(offset, source, bytes);
+    if (bytes <= line_bytes) return;
+    ++state_.written;
+    const auto work = state_.at_write.find(data());
+    if (work != state_.at_write.end()) work->second();
   }
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const {
     const double due_ns = wall_ns() + state_.script.number("read_ns", 0);

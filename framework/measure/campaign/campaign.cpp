@@ -188,6 +188,7 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
       .wall_cap_s = options_.wall_cap_s,
       .thresholds = options_.thresholds,
       .peaks = peaks_of(kernel_case),
+      .asks_bound = options_.asks_bound && !is_over_nodes(kernel_case),
       .bandwidth = bandwidth_ && !is_over_nodes(kernel_case) ? &*bandwidth_ : nullptr,
       .input_seed = hash_combine(seed, 0x696e),
       .check_seed = hash_combine(seed ^ options_.seed, 0x636b),

@@ -58,6 +58,7 @@ struct CampaignOptions {
   RunPeaks* peaks = nullptr;  // of this machine, for quarantine; null = none
   // By device ("cuda:0"), where several are measured on; those without an entry have none.
   std::map<std::string, RunPeaks*> peaks_by_device;
+  bool asks_bound = false;     // a time that no peaks bound is suspect
   int retries_per_case = 3;    // of a disturbed trial, at the end of its round
   double retry_budget_s = 20;  // that all of them together may cost
   // Of the time that a round took before them, but a second at least: a restless machine is not to

@@ -193,7 +193,8 @@ class CommonSampling {
     // The first block has most of them: later ones are looked at as well, but cost less.
     if (checks_) {
       const std::uint64_t seed = checks_->seed == 0 ? 0 : hash_u64(checks_->seed, 1);
-      *checks_ = {std::min(checks_->executions, later_checks), 1, seed, false};
+      *checks_ = {std::min(checks_->executions, later_checks), 1, seed, false,
+                  std::min(checks_->redraws, later_checks)};
     }
     if (!blocks) return blocks.failure;
     absorb_all(series_, *blocks);

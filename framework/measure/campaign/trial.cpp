@@ -138,12 +138,13 @@ class Trial {
   }
 
   protocol::OutputChecks output_checks() const {
-    constexpr int executions_per_row_change = 4;
+    constexpr int executions_per_row_change = 4, redraws = 8;
     const int executions = std::max(1, options_.checked_executions);
     return {
         .executions = executions,
         .rows = (executions + executions_per_row_change - 1) / executions_per_row_change,
-        .seed = staged_.contract->is_collective() ? std::max<std::uint64_t>(1, fresh_seed()) : 0};
+        .seed = staged_.contract->is_collective() ? std::max<std::uint64_t>(1, fresh_seed()) : 0,
+        .redraws = redraws};
   }
 
   void apply(ShardSeries series) {
@@ -185,7 +186,8 @@ class Trial {
                .peaks = options_.peaks,
                .thresholds = options_.thresholds,
                .free_memory = [this] { drop(); },
-               .is_in_host_memory = is_in_host_memory(staged_.shards.front())});
+               .is_in_host_memory = is_in_host_memory(staged_.shards.front()),
+               .asks_bound = options_.asks_bound});
   }
 
   Crew& crew_;

@@ -25,6 +25,7 @@ struct TrialOptions {
   double wall_cap_s = 15;
   ValidityThresholds thresholds;
   RunPeaks* peaks = nullptr;            // of this machine, for quarantine
+  bool asks_bound = false;              // without one a time is suspect
   BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
   std::uint64_t input_seed = 0;         // the worker sees this one
   std::uint64_t check_seed = 0;         // and never this one

@@ -53,8 +53,8 @@ constexpr Term gate_entries[] = {
          "Relative difference of the probed peak FLOP/s before and after the samples.",
          "|before - after| / max(before, after)", "bench, run, tune, report"},
     Term{"remembered answers", "",
-         "Refused because new inputs take much longer than the same ones again: the kernel keeps "
-         "its results.",
+         "Refused because new inputs take much longer than the same ones again, or than none: the "
+         "kernel keeps its results.",
          "new inputs / same inputs", "bench, run, tune, report"},
     Term{"run-queue delay", "run_delay_fraction",
          "The part of the time in which threads of the worker were ready and waited for a "

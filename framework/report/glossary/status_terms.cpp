@@ -96,7 +96,7 @@ constexpr Term status_entries[] = {
          "compare, history"},
     Term{"suspect", "",
          "The validity gate has a doubt: something disturbed the measurement beyond the first "
-         "limit. The figure counts, and is marked.",
+         "limit, or no peaks of the device bound its time. The figure counts, and is marked.",
          "a signal above its limit for suspect", "bench, run, tune, report"},
     Term{"timed_out", "",
          "The worker did not answer within the limit of its phase (--phase-limit) and was ended.",

@@ -8,6 +8,7 @@
 #include "core/numeric/random.hpp"
 #include "worker/checks/kept_outputs.hpp"
 #include "worker/checks/overwritten_row.hpp"
+#include "worker/checks/redrawn_inputs.hpp"
 #include "worker/staging/staged_kernel.hpp"
 #include "worker/timed_step.hpp"
 
@@ -15,11 +16,17 @@ namespace halmark::worker {
 
 class LoopChecks : public BetweenSamples {
  public:
+  // Longer intervals are executed as seldom as they can be.
+  static constexpr double long_interval_ns = 2e6;
+
   // `expected_ns`: one interval. Where it is long, fewer executions are spent on checks.
   LoopChecks(DeviceContext& context, StagedKernel& kernel, const protocol::OutputChecks& wanted,
              double expected_ns);
 
   PluginError act(int first_set, std::int64_t repeat, int& next_set) override;
+  PluginError prepare(int first_set, std::int64_t repeat) override;
+  // When the last sample was taken, `series` from the first on.
+  void end_loop(std::span<const TimedSample> series, std::vector<Signal>& signals);
   // Behind the loop. Throws RequestFailed.
   void check_after_wait(std::int64_t repeat, std::vector<Signal>& signals);
   // What the parent is told.
@@ -37,11 +44,13 @@ class LoopChecks : public BetweenSamples {
   std::optional<int> written_set(int first_set, std::int64_t repeat);
   void execute(int first_set, std::int64_t repeat, int& next_set);
   void check_row(std::int64_t repeat, int& next_set);
+  void check_redrawn(int& next_set);
   void keep_row(const OverwriteRow& overwritten, int set, bool at_once);
   void keep_the_rest(std::int64_t repeat);
   void check_at_once(std::int64_t repeat);
   void run_poisoned(int first_set, std::int64_t count);
   void keep_lines(int first_set, std::int64_t count);
+  void note_kept_state(std::vector<Signal>& signals);
   void watch_idle(std::vector<Signal>& signals);
   void time_reads(int set, std::vector<Signal>& signals);
 
@@ -51,10 +60,13 @@ class LoopChecks : public BetweenSamples {
   protocol::OutputChecks wanted_;
   double expected_ns_;
   KeptOutputs kept_;
+  RedrawnInputs redrawn_;
   std::vector<protocol::OverwrittenRow> rows_;
   std::uint64_t seed_, draws_ = 0;
   bool settles_ = false, is_changeable_ = false;
+  int changed_rows_ = 0;
   std::int64_t seen_ = 0, next_row_at_ = 0;
+  std::int64_t comparable_ = 0;  // of those seen: on the staged inputs
 };
 
 }  // namespace halmark::worker

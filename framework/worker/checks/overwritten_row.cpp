@@ -45,25 +45,37 @@ std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::
   return row;
 }
 
-OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row)
+OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row,
+                           ClockSource& clock)
     : ring_(ring), set_(set), row_(row) {
   const auto operand = static_cast<std::size_t>(row.operand);
   const OperandSpec& spec = ring.operands()[operand].spec;
-  const auto element_bytes = static_cast<std::uint64_t>(dtype_bits(spec.dtype)) / 8;
-  row_bytes_ = static_cast<std::uint64_t>(columns_of(spec)) * element_bytes;
-  before_.resize(row_bytes_);
-  std::vector<std::byte> values(row_bytes_);
+  const std::int64_t element_bytes = dtype_bits(spec.dtype) / 8;
+  const std::int64_t row_bytes = columns_of(spec) * element_bytes;
+  const std::int64_t rows = row.whole ? rows_of(spec) : 1;
   OperandBuffer& buffer = ring.buffer(set, operand);
-  buffer.read_at(static_cast<std::uint64_t>(row.row) * row_bytes_, before_.data(), row_bytes_);
-  buffer.read_at(static_cast<std::uint64_t>(row.from_row) * row_bytes_, values.data(), row_bytes_);
-  std::rotate(values.begin(), values.begin() + row.shift * static_cast<std::int64_t>(element_bytes),
-              values.end());
-  buffer.write_at(static_cast<std::uint64_t>(row.row) * row_bytes_, values.data(), row_bytes_);
+  const auto begin_of = [&](std::int64_t r) { return static_cast<std::uint64_t>(r * row_bytes); };
+  begin_ = begin_of(row.whole ? 0 : row.row);
+  before_.resize(begin_of(rows));
+  buffer.read_at(begin_, before_.data(), before_.size());
+  std::vector<std::byte> values = before_;
+  if (!row.whole) buffer.read_at(begin_of(row.from_row), values.data(), values.size());
+  if (row.whole) {
+    const std::int64_t from = ((row.from_row - row.row) % rows + rows) % rows;
+    std::ranges::rotate(values, values.begin() + from * row_bytes);
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto first = values.begin() + r * row_bytes;
+    std::rotate(first, first + row.shift * element_bytes, first + row_bytes);
+  }
+  const double begin_ns = clock.wall_ns();
+  buffer.write_at(begin_, values.data(), values.size());
+  write_ns_ = clock.wall_ns() - begin_ns;
 }
 
 void OverwriteRow::restore() {
   ring_.buffer(set_, static_cast<std::size_t>(row_.operand))
-      .write_at(static_cast<std::uint64_t>(row_.row) * row_bytes_, before_.data(), row_bytes_);
+      .write_at(begin_, before_.data(), before_.size());
 }
 
 OverwriteRow::Stretch OverwriteRow::of_output(std::size_t operand) const {

@@ -1,5 +1,6 @@
-// One row of an input that holds the values of another one, until it is put back: an answer that a
-// kernel keeps by a part of its inputs is then a wrong one.
+// One row of an input, or all, that hold the values of another one, until they are put back: an
+// answer that a kernel keeps by a part of its inputs is then a wrong one, and one that it keeps by
+// all of them is none.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "host/protocol.hpp"
+#include "measure/sampling/clock_source.hpp"
 #include "worker/staging/argument_ring.hpp"
 
 namespace halmark::worker {
@@ -19,8 +21,11 @@ std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::
 class OverwriteRow {
  public:
   // Throws RequestFailed, like restore().
-  OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row);
+  OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row,
+               ClockSource& clock);
   void restore();
+  std::uint64_t bytes() const { return before_.size(); }
+  double write_ns() const { return write_ns_; }
 
   // The bytes of output `operand` that belong to the row, as both are cut along their rows; at most
   // KeptOutput::kept_bytes_max.
@@ -30,7 +35,8 @@ class OverwriteRow {
   Stretch of_output(std::size_t operand) const;
 
  private:
-  std::uint64_t row_bytes_ = 0;
+  std::uint64_t begin_ = 0;  // of what is overwritten
+  double write_ns_ = 0;
   ArgumentRing& ring_;
   int set_;
   protocol::OverwrittenRow row_;

@@ -208,6 +208,10 @@ void ArgumentRing::fill_operand(int set, std::size_t operand, int from_set) {
   fill(buffer(set, operand), InputPool(seed_, operands_[operand].spec), rank_, from_set, operand);
 }
 
+void ArgumentRing::fill_other(OperandBuffer& other, std::size_t operand, int from_set) const {
+  fill(other, InputPool(seed_, operands_[operand].spec), rank_, from_set, operand);
+}
+
 hm_launch ArgumentRing::launch(int first_set, std::int64_t repeat) noexcept {
   return {.struct_size = sizeof(hm_launch),
           .set_count = static_cast<std::uint32_t>(sets()),

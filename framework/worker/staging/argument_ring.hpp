@@ -46,6 +46,8 @@ class ArgumentRing {
   // Every operand but outputs and constants, each set with the values that are its own.
   void fill_inputs();
   void fill_operand(int set, std::size_t operand, int from_set);
+  // A buffer of that operand's plain layout that is not of the ring.
+  void fill_other(OperandBuffer& buffer, std::size_t operand, int from_set) const;
   void poison_outputs();
   // One line of each output that the next `repeat` executions write; outside every interval.
   void mark_outputs(int first_set, std::int64_t repeat);

@@ -10,11 +10,10 @@
 namespace halmark::worker {
 namespace {
 
-// The constants of one set in plain layout, as load_constants reads them.
+// Constants in plain layout, as load_constants reads them: those of set `from_set` of the inputs.
 class PlainConstants {
  public:
-  PlainConstants(DeviceContext& context, const ArgumentRing& ring, const protocol::Stage& request,
-                 bool shared, int set)
+  PlainConstants(DeviceContext& context, const ArgumentRing& ring, int from_set)
       : ring_(ring),
         buffers_(ring.operands().size()),
         handles_(ring.operands().size(), nullptr),
@@ -25,8 +24,7 @@ class PlainConstants {
       buffers_[i] = *OperandBuffer::create(context.device, context.memory,
                                            static_cast<std::uint64_t>(spec.bytes()), 64,
                                            Fallback::own_mapping);
-      fill(buffers_[i], InputPool(request.seed, spec), request.rank,
-           source_set(spec.role, request.mode, shared, set), i);
+      ring.fill_other(buffers_[i], i, from_set);
       handles_[i] = buffers_[i].handle();
       before_[i] = buffers_[i].checksum();
     }
@@ -51,9 +49,8 @@ class PlainConstants {
 };
 
 // Gives the time of the call, wait included.
-double pack(DeviceContext& context, PreparedKernels& prepared, ArgumentRing& ring, int set,
-            PlainConstants sources) {
-  std::vector<hm_buffer*> targets = ring.handles(set);
+double pack(DeviceContext& context, PreparedKernels& prepared, int set,
+            std::vector<hm_buffer*> targets, PlainConstants sources) {
   const hm_arguments arguments{targets.data(), sources.handles(),
                                static_cast<std::uint32_t>(targets.size()), 0};
   const double begin_ns = context.clock.wall_ns();
@@ -94,7 +91,8 @@ StagedConstants load_constants(DeviceContext& context, PreparedKernels& prepared
   constants.shared = !compiled_in && !prepared.has(HM_PREPARED_CONSTANTS_OPAQUE) &&
                      request.mode != CacheMode::rotate_all;
   const auto pack_set = [&](int set) {
-    return pack(context, prepared, ring, set, {context, ring, request, constants.shared, set});
+    const int from_set = source_set(Role::constant, request.mode, constants.shared, set);
+    return pack(context, prepared, set, ring.handles(set), {context, ring, from_set});
   };
   report("pack");
   constants.pack_ns = pack_set(0);
@@ -108,7 +106,8 @@ StagedConstants load_constants(DeviceContext& context, PreparedKernels& prepared
   }
   for (int set = 1; set < ring.sets(); ++set) {
     if (set == constants.witness) {
-      pack(context, prepared, ring, set, {context, ring, request, false, set});
+      const int from_set = source_set(Role::constant, request.mode, false, set);
+      pack(context, prepared, set, ring.handles(set), {context, ring, from_set});
       continue;
     }
     if (constants.shared) {
@@ -119,6 +118,35 @@ StagedConstants load_constants(DeviceContext& context, PreparedKernels& prepared
     pack_set(set);
   }
   return constants;
+}
+
+ReplacedConstants::ReplacedConstants(DeviceContext& context, PreparedKernels& prepared,
+                                     ArgumentRing& ring, int set, int from_set)
+    : ring_(ring), set_(set), before_(ring.operands().size()) {
+  std::vector<OperandBuffer> packed(before_.size());
+  std::vector<hm_buffer*> targets = ring.handles(set);
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    const StagedOperand& operand = ring.operands()[i];
+    if (operand.spec.role != Role::constant || operand.info.bytes == 0) continue;
+    packed[i] = *OperandBuffer::create(context.device, context.memory, operand.info.bytes,
+                                       operand.info.alignment, Fallback::own_mapping);
+    targets[i] = packed[i].handle();
+  }
+  pack(context, prepared, set, std::move(targets), {context, ring, from_set});
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    if (packed[i].handle() == nullptr) continue;
+    before_[i].resize(packed[i].bytes());
+    ring.buffer(set, i).read(before_[i].data(), before_[i].size());
+    std::vector<std::byte> others(packed[i].bytes());
+    packed[i].read(others.data(), others.size());
+    ring.buffer(set, i).write(others.data(), others.size());
+  }
+}
+
+void ReplacedConstants::restore() {
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    if (!before_[i].empty()) ring_.buffer(set_, i).write(before_[i].data(), before_[i].size());
+  }
 }
 
 }  // namespace halmark::worker

@@ -20,4 +20,20 @@ StagedConstants load_constants(DeviceContext& context, PreparedKernels& prepared
                                ArgumentRing& ring, const protocol::Stage& request,
                                const ReportPhase& report);
 
+// The packed constants of one set hold other values, in place, until they are put back: a kernel
+// that packed what it found at an address, once, does not see them.
+class ReplacedConstants {
+ public:
+  // The values of set `from_set`. Only where packed bytes may be copied. Throws RequestFailed, like
+  // restore().
+  ReplacedConstants(DeviceContext& context, PreparedKernels& prepared, ArgumentRing& ring, int set,
+                    int from_set);
+  void restore();
+
+ private:
+  ArgumentRing& ring_;
+  int set_;
+  std::vector<std::vector<std::byte>> before_;  // by operand
+};
+
 }  // namespace halmark::worker

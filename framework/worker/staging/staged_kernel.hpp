@@ -43,13 +43,19 @@ class StagedKernel {
   };
   Shown reveal(const protocol::Reveal& request);
 
+  // Whether answers of set 0 stay when its constants become others in place: nothing where that
+  // cannot be asked. Leaves outputs of the staged constants. Throws RequestFailed.
+  std::optional<bool> keeps_constants();
+
  private:
   void describe(const protocol::Stage& request);
   void first_call(const ReportPhase& report);
   void require_sets(const std::vector<int>& sets) const;
   double execute_afresh(const std::vector<int>& sets, int inputs_from);  // the longest
   double time_on_inputs(int set, int inputs_from, std::chrono::milliseconds rest = {});
+  double time_after(std::chrono::milliseconds rest, int set);
   std::optional<double> cost_of_new_inputs(int set, int inputs_from);
+  std::vector<std::uint64_t> answers_of(int set);
 
   DeviceContext& context_;
   Problem problem_;

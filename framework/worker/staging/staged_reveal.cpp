@@ -6,6 +6,7 @@
 
 #include "core/numeric/clock.hpp"
 #include "worker/request_failed.hpp"
+#include "worker/staging/staged_constants.hpp"
 #include "worker/staging/staged_kernel.hpp"
 
 namespace halmark::worker {
@@ -39,6 +40,10 @@ double StagedKernel::time_on_inputs(int set, int inputs_from, std::chrono::milli
     if (role == Role::input) ring_.fill_operand(set, i, inputs_from);
     if (role == Role::output) ring_.buffer(set, i).poison();
   }
+  return time_after(rest, set);
+}
+
+double StagedKernel::time_after(std::chrono::milliseconds rest, int set) {
   if (rest.count() > 0) std::this_thread::sleep_for(rest);
   constexpr std::chrono::microseconds settling{50};
   const auto settled = SteadyClock::now() + settling;
@@ -52,22 +57,63 @@ double StagedKernel::time_on_inputs(int set, int inputs_from, std::chrono::milli
 // A kernel that remembers its answers by all of its inputs gives right ones to any: only what new
 // inputs cost shows it. Where inputs are addresses, others may lie elsewhere. The shortest of each
 // kind are compared: what waited for a CPU is never the shortest of several, neither of the new
-// ones, which would blame an honest kernel, nor of the old ones, which would clear a false one.
+// ones, which would blame an honest kernel, nor of the old ones, which would clear a false one. A
+// kernel that forgets when somebody writes pays for the same inputs too, and not behind no writing
+// at all, which leaves caches warmer: what fetching the lines and waking may take is allowed.
 std::optional<double> StagedKernel::cost_of_new_inputs(int set, int inputs_from) {
   constexpr int tries = 10, least_tries = 3, hurried = 3;
   constexpr double plain = 1.25;
   const auto inputs = std::ranges::count_if(
       ring_.operands(), [](const StagedOperand& o) { return o.spec.role == Role::input; });
   if (inputs == 0 || inputs != std::ssize(ring_.replaceable_inputs(set))) return std::nullopt;
-  double new_ns = std::numeric_limits<double>::infinity(), again_ns = new_ns, cost = new_ns;
+  constexpr double wake_ns = 10e3, bytes_per_ns = 4;
+  double written_bytes = 0;
+  for (const StagedOperand& o : ring_.operands()) {
+    const bool is_written = o.spec.role == Role::input || o.spec.role == Role::output;
+    if (is_written) written_bytes += static_cast<double>(o.info.bytes);
+  }
+  const double allowed_ns = wake_ns + written_bytes / bytes_per_ns;
+  double new_ns = std::numeric_limits<double>::infinity(), again_ns = new_ns, plain_ns = new_ns;
+  double cost = new_ns;
   for (int i = 1; i <= tries && (i <= least_tries || cost > plain); ++i) {
     const std::chrono::milliseconds rest(std::max(0, i - hurried));
     new_ns = std::min(new_ns, time_on_inputs(set, inputs_from + i, rest));
     again_ns = std::min(again_ns, time_on_inputs(set, inputs_from + i, rest));
-    cost = new_ns / std::max(again_ns, 1.0);
+    plain_ns = std::min(plain_ns, time_after(rest, set));
+    cost = new_ns / std::max(1.0, std::min(again_ns, plain_ns + allowed_ns));
   }
   (void)time_on_inputs(set, inputs_from);  // what was asked for is there again
   return cost;
+}
+
+// Sums of the outputs of one execution.
+std::vector<std::uint64_t> StagedKernel::answers_of(int set) {
+  check(run(set, 1), "sample");
+  std::vector<std::uint64_t> out;
+  for (const Activation& output : ring_.outputs_of(set)) {
+    out.push_back(ring_.buffer(set, output.operand).checksum());
+  }
+  return out;
+}
+
+std::optional<bool> StagedKernel::keeps_constants() {
+  constexpr std::uint64_t bytes_max = 16 << 20;
+  constexpr std::uint32_t not_to_copy =
+      HM_PREPARED_CONSTANTS_OPAQUE | HM_PREPARED_CONSTANTS_IN_PREPARED;
+  std::uint64_t bytes = 0;
+  for (const StagedOperand& o : ring_.operands()) {
+    if (o.spec.role == Role::constant) bytes += o.info.bytes;
+  }
+  const bool is_askable = !is_collective() && !prepared_.has(not_to_copy) &&
+                          !ring_.has(Role::in_out) && !ring_.outputs_of(0).empty();
+  if (!is_askable || bytes == 0 || bytes > bytes_max) return std::nullopt;
+  const std::vector<std::uint64_t> own = answers_of(0);
+  if (own != answers_of(0)) return std::nullopt;  // it never gives the same twice
+  ReplacedConstants replaced(context_, prepared_, ring_, 0, ring_.sets() + 1);
+  const bool keeps = own == answers_of(0);
+  replaced.restore();
+  (void)answers_of(0);
+  return keeps;
 }
 
 StagedKernel::Shown StagedKernel::reveal(const protocol::Reveal& request) {

@@ -15,6 +15,8 @@ enum class CheatCase {
   collective,  // all_reduce of one rank
   copy,        // 4096 bytes
   long_gemm,   // gemm 1 x 1024 x 1024, one set: milliseconds, computed naively
+  medium,      // gemm 16 x 128 x 128, one set: a quarter of a millisecond
+  many_rows,   // softmax 64 x 512
 };
 
 struct Cheat {
@@ -102,6 +104,22 @@ inline constexpr Cheat cheats[] = {
      "answers are remembered", CheatCase::long_gemm},
     {"remembers_all_inputs_apart", "memoise=1;latency_ns=200000", "quarantined",
      "answers are remembered", CheatCase::long_gemm, true},
+    {"remembers_until_the_host_writes", "memoise=until_written;latency_ns=200000", "quarantined",
+     "answers are remembered", CheatCase::long_gemm, true},
+    {"remembers_until_the_host_writes_unpaced", "memoise=until_written", "quarantined",
+     "answers are remembered", CheatCase::medium, true},
+    {"remembers_until_the_output_is_poisoned", "memoise=until_poisoned;latency_ns=200000",
+     "quarantined", "answers are remembered", CheatCase::long_gemm},
+    {"remembers_until_the_output_is_poisoned_unpaced", "memoise=until_poisoned", "quarantined",
+     "answers are remembered", CheatCase::medium},
+    {"remembers_until_the_host_pauses", "memoise=until_paused;latency_ns=200000", "quarantined",
+     "answers are remembered", CheatCase::long_gemm},
+    {"remembers_all_inputs_unpaced", "memoise=1", "quarantined", "answers are remembered",
+     CheatCase::medium},
+    {"remembers_all_inputs_of_rows", "memoise=1;latency_ns=60000", "quarantined",
+     "answers are remembered", CheatCase::many_rows},
+    {"computes_when_the_host_writes", "memoise=when_written;latency_ns=200000", "suspect",
+     "may be done when inputs are written", CheatCase::long_gemm, true},
     {"a_tenth_of_the_time_and_claims_to_wait",
      "timer=device_event;claims_synchronous=1;latency_ns=100000;elapsed_scale=0.1", "quarantined",
      "timer", CheatCase::copy},

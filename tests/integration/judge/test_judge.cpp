@@ -147,6 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Offence{"cheats/cached_by_pointer.cpp", 6, "wrong_result", "expected", no_baseline},
         Offence{"cheats/cached_by_content.cpp", 3, "quarantined", "", no_baseline, large},
+        Offence{"cheats/until_poisoned.cpp", 3, "quarantined", "", no_baseline, large},
         Offence{"cheats/stale_output.cpp", 6, "wrong_result", "", no_baseline},
         Offence{"cheats/only_when_poisoned.cpp", 6, "wrong_result", "was not written", no_baseline},
         Offence{"cheats/skips_repeats.cpp", 6, "wrong_result", "", no_baseline},
@@ -184,7 +185,9 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{"faults/crashes_at_load.cpp", 4, "crashed", "signal 6"},
         Offence{"faults/leaves.cpp", 4, "worker_lost", ""},
         Offence{"faults/never_ends.cpp", 4, "timed_out", "", {"--phase-limit", "first=3"}},
-        Offence{"faults/allocates.cpp", 4, "out_of_memory", "", {"--worker-memory", "1GiB"}}),
+        Offence{"faults/allocates.cpp", 4, "out_of_memory", "MiB of tensors, 256 MiB"},
+        Offence{"faults/touches_six_gib.cpp", 4, "out_of_memory", "MiB of tensors, 256 MiB",
+                no_baseline, "m=64,n=64,k=64"}),
     offence_name);
 
 TEST_F(Judge, accepts_opencl_sources) {

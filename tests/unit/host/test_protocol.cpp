@@ -58,7 +58,7 @@ TEST(Protocol, every_field_of_every_message_survives_the_wire) {
   staged.witness = 3;
   EXPECT_EQ(decode<Staged>(encode(staged)).witness, 3);
   SampleRequest checked;
-  checked.checks = OutputChecks{15, 4, std::numeric_limits<std::uint64_t>::max()};
+  checked.checks = OutputChecks{15, 4, std::numeric_limits<std::uint64_t>::max(), true, 8};
   EXPECT_EQ(encode(decode<SampleRequest>(encode(checked))), encode(checked));
   EXPECT_EQ(decode<SampleRequest>(encode(checked)).checks->seed, checked.checks->seed);
   Measured kept;

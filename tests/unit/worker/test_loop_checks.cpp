@@ -136,6 +136,78 @@ TEST(LoopChecks, change_one_row_for_one_execution_and_put_it_back) {
   }
 }
 
+using Seen = std::vector<std::string>;
+
+// Two operands of 8 x 16 and what the samples on them take, by the number of the sample.
+struct Redrawing {
+  Counting counting{activation, CacheMode::hot, 1};
+  std::vector<TimedSample> series;
+  protocol::Measured measured;
+
+  // `slow`: a sample on other inputs than the staged ones takes so much longer.
+  void run(std::int64_t repeat, double plain_ns, double slow_ns) {
+    const auto& buffer = test::of(counting.kernel->ring().handles(0)[0]);
+    const auto now = [&] {
+      return std::string(reinterpret_cast<const char*>(buffer.data), buffer.bytes);
+    };
+    const std::string staged = now();
+    LoopChecks checks(*counting.device.context, *counting.kernel, {.redraws = 6}, 1e6);
+    const auto step = make_timed_step(*counting.device.context, *counting.kernel, repeat);
+    step->act_between(&checks);
+    int set = 0;
+    for (int i = 0; i < 80; ++i) {
+      EXPECT_TRUE(step->arrange(set));
+      const bool is_new = now() != staged;
+      if (is_new) seen.push_back(now());
+      EXPECT_TRUE(step->execute());
+      series.emplace_back().wall_ns = plain_ns + (is_new ? slow_ns : 0);
+    }
+    step->act_between(nullptr);
+    checks.end_loop(series, measured.signals);
+    checks.add_to(measured);
+    EXPECT_EQ(now(), staged);
+    before = staged;
+  }
+  double cost() const {
+    const auto found = std::ranges::find(measured.signals, "new_inputs_cost", &Signal::name);
+    return found == measured.signals.end() ? 0 : found->value.value_or(-1);
+  }
+  Seen seen;
+  std::string before;
+};
+
+TEST(LoopChecks, write_every_row_anew_in_front_of_some_samples_and_put_it_back) {
+  Redrawing redrawing;
+  redrawing.run(1, 100e3, 0);
+  EXPECT_EQ(redrawing.seen.size(), 6u);
+  EXPECT_EQ(std::set<std::string>(redrawing.seen.begin(), redrawing.seen.end()).size(), 6u)
+      << "no kernel has seen them before";
+  for (const std::string& seen : redrawing.seen) {
+    for (std::size_t r = 0; r < 8; ++r) {
+      EXPECT_NE(seen.substr(r * 64, 64), redrawing.before.substr(r * 64, 64)) << r;
+    }
+  }
+  int kept = 0;
+  for (const auto& output : redrawing.measured.kept) kept += output.overwritten ? 1 : 0;
+  EXPECT_EQ(kept, 6);
+  for (const auto& row : redrawing.measured.overwritten) EXPECT_TRUE(row.whole);
+  EXPECT_DOUBLE_EQ(redrawing.cost(), 1);
+}
+
+// What caches and waking may take is none of it; one of several repeats alone is on unseen inputs.
+TEST(LoopChecks, say_what_an_execution_on_new_inputs_costs) {
+  struct Case {
+    std::int64_t repeat;
+    double plain_ns, slow_ns, cost;
+  };
+  for (const Case& c : {Case{1, 100e3, 14e3, 1}, Case{1, 100e3, 300e3, 3.85},
+                        Case{10, 100e3, 100e3, 9.5}, Case{10, 100e3, 15e3, 1}}) {
+    Redrawing redrawing;
+    redrawing.run(c.repeat, c.plain_ns, c.slow_ns);
+    EXPECT_NEAR(redrawing.cost(), c.cost, 0.02) << c.repeat << ' ' << c.slow_ns;
+  }
+}
+
 TEST(LoopChecks, spend_no_executions_of_their_own_on_slow_kernels) {
   for (const double expected_ns : {1e6, 3e6}) {
     Counting counting(activation, CacheMode::hot, 1);

@@ -135,6 +135,40 @@ TEST(WorkerStage, a_plugin_that_hoards_shows_in_the_set_size_alone) {
               12 << 20);
 }
 
+// 64 x 64 needs 48 KiB; the share of the machine is gigabytes.
+TEST(WorkerStage, a_kernel_is_stopped_at_its_tensors_and_what_the_worker_held) {
+  if (test::has_shadow_memory) GTEST_SKIP() << "limits are off in a sanitizer's build";
+  const std::string six_gib = "kind=cpu;devour_bytes=6442450944;";
+  struct Case {
+    std::string script;
+    const char* text;
+  };
+  for (const Case& c : {Case{six_gib + "devour=enqueue;after=1", " held before, 8 x 0.0"},
+                        Case{six_gib + "devour=prepare;after=1", " held before, 8 x 0.0"},
+                        Case{six_gib + "devour=enqueue", " of stacks, 8 x 0.0"}}) {
+    FakeWorker worker(c.script, 4 << 20);
+    const auto staged = worker->stage(stage_of(1, gemm(64, 64, 64), CacheMode::hot, 1));
+    ASSERT_FALSE(staged) << c.script;
+    EXPECT_EQ(staged.failure.status, Status::out_of_memory) << staged.failure.reason;
+    EXPECT_NE(staged.failure.reason.find(c.text), std::string::npos) << staged.failure.reason;
+    EXPECT_NE(staged.failure.reason.find("MiB of tensors, 256 MiB"), std::string::npos);
+  }
+}
+
+TEST(WorkerStage, what_a_kernel_of_a_device_or_with_large_tensors_takes_is_no_harm) {
+  if (test::has_shadow_memory) GTEST_SKIP() << "limits are off in a sanitizer's build";
+  // 300 MiB beside tensors: too much for 64 x 64, a few times what a copy of 32 MiB reads and
+  // writes.
+  const std::string hoard = "hoard_bytes=314572800;latency_ns=1";
+  FakeWorker device(hoard, 4 << 20);
+  EXPECT_TRUE(device->stage(stage_of(1, gemm(64, 64, 64), CacheMode::hot, 1)));
+  FakeWorker small("kind=cpu;" + hoard, 4 << 20);
+  EXPECT_FALSE(small->stage(stage_of(1, gemm(64, 64, 64), CacheMode::hot, 1)));
+  FakeWorker large("kind=cpu;" + hoard, 4 << 20);
+  const auto staged = large->stage(stage_of(1, {"copy", {{"bytes", 32 << 20}}}, CacheMode::hot, 1));
+  EXPECT_TRUE(staged) << staged.failure.reason;
+}
+
 TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
   FakeWorker worker("constants_opaque=1", 8 << 20);
   const Problem problem = gemm(3, 4, 5);

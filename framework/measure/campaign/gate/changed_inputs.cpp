@@ -26,19 +26,31 @@ ChangedInputs::ChangedInputs(const InputReader& plain, std::span<const OperandSp
                              const protocol::OverwrittenRow& row)
     : plain_(plain),
       row_(row),
-      columns_(columns_of(operands[static_cast<std::size_t>(row.operand)])) {}
+      columns_(columns_of(operands[static_cast<std::size_t>(row.operand)])),
+      rows_(operands[static_cast<std::size_t>(row.operand)].elements() / columns_) {}
 
 void ChangedInputs::read(int rank, std::size_t operand, std::int64_t offset,
                          std::span<double> out) const {
   plain_.read(rank, operand, offset, out);
   if (static_cast<std::int64_t>(operand) != row_.operand) return;
-  const std::int64_t begin = row_.row * columns_;
+  const auto count = static_cast<std::int64_t>(out.size());
+  if (!row_.whole) return read_row(rank, row_.row, row_.from_row, offset, out);
+  for (std::int64_t row = offset / columns_; row * columns_ < offset + count; ++row) {
+    const std::int64_t from = (row + row_.from_row - row_.row + rows_) % rows_;
+    read_row(rank, row, from, offset, out);
+  }
+}
+
+// The part of `row` that lies in `out`.
+void ChangedInputs::read_row(int rank, std::int64_t row, std::int64_t from_row, std::int64_t offset,
+                             std::span<double> out) const {
+  const std::int64_t begin = row * columns_;
   const std::int64_t first = std::max(offset, begin);
   const std::int64_t end =
       std::min(offset + static_cast<std::int64_t>(out.size()), begin + columns_);
   if (first >= end) return;
   std::vector<double> values(static_cast<std::size_t>(columns_));
-  plain_.read(rank, operand, row_.from_row * columns_, values);
+  plain_.read(rank, static_cast<std::size_t>(row_.operand), from_row * columns_, values);
   std::rotate(values.begin(), values.begin() + row_.shift, values.end());
   for (std::int64_t at = first; at < end; ++at) {
     out[static_cast<std::size_t>(at - offset)] = values[static_cast<std::size_t>(at - begin)];

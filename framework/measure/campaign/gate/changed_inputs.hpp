@@ -1,4 +1,4 @@
-// The inputs of one argument set, of which a worker had overwritten a row.
+// The inputs of one argument set, of which a worker had overwritten a row, or all of one operand.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,12 @@ class ChangedInputs : public InputReader {
             std::span<double> out) const override;
 
  private:
+  void read_row(int rank, std::int64_t row, std::int64_t from_row, std::int64_t offset,
+                std::span<double> out) const;
+
   const InputReader& plain_;
   protocol::OverwrittenRow row_;
-  std::int64_t columns_;
+  std::int64_t columns_, rows_;
 };
 
 }  // namespace halmark

@@ -99,12 +99,12 @@ class KeptCheck {
       const double value = kept.value(elements[e]);
       const double error = std::abs(value - expected[e].value);
       if (error <= expected[e].tolerance) continue;
-      return fail(std::isnan(value) ? Status::nan_result : Status::wrong_result,
-                  name(kept, elements[e], set) + " is " + number_text(value) + " " + when +
-                      " with row " + std::to_string(row.row) + " of " +
-                      operands_[static_cast<std::size_t>(row.operand)].name +
-                      " changed, expected " + number_text(expected[e].value) + " +- " +
-                      number_text(expected[e].tolerance));
+      return fail(
+          std::isnan(value) ? Status::nan_result : Status::wrong_result,
+          name(kept, elements[e], set) + " is " + number_text(value) + " " + when +
+              (row.whole ? " with all rows of " : " with row " + std::to_string(row.row) + " of ") +
+              operands_[static_cast<std::size_t>(row.operand)].name + " changed, expected " +
+              number_text(expected[e].value) + " +- " + number_text(expected[e].tolerance));
     }
     return true;
   }
@@ -214,6 +214,7 @@ bool SetValues::equal_those_of_first(std::span<const OperandSpec> operands, int 
 KeptChecks& KeptChecks::operator+=(const KeptChecks& more) {
   executions += more.executions;
   rows += more.rows;
+  redrawn += more.redrawn;
   share = std::min(share, more.share);
   return *this;
 }
@@ -223,7 +224,7 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
                       const RevealedOutputs& first, std::uint64_t seed) {
   KeptCheck check(contract, problem, inputs, rank);
   KeptChecks checks;
-  std::set<std::int64_t> executions, rows;
+  std::set<std::int64_t> executions, rows, redrawn;
   for (const protocol::KeptOutput& output : kept.outputs) {
     const auto stretch = stretch_of(output, kept, check.operands());
     if (!stretch) {
@@ -238,7 +239,7 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
       is_right = is_row_of(row, check.operands()) &&
                  check.agrees(*stretch, output.set, row,
                               hash_combine(seed, static_cast<std::uint64_t>(output.offset)), when);
-      rows.insert(*output.overwritten);
+      (row.whole ? redrawn : rows).insert(*output.overwritten);
     } else if (output.at_once) {
       is_right = check.is_written(*stretch, output.set, when + ": repeats are skipped or late");
     } else {
@@ -261,6 +262,7 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
   }
   checks.executions = static_cast<std::int64_t>(executions.size());
   checks.rows = static_cast<std::int64_t>(rows.size());
+  checks.redrawn = static_cast<std::int64_t>(redrawn.size());
   return {check.result(), checks};
 }
 
@@ -285,7 +287,7 @@ CorrectnessResult check_again(const OpContract& contract, const Problem& problem
 }
 
 std::string kept_method(const KeptChecks& checks, const std::string& when) {
-  if (checks.executions == 0 && checks.rows == 0) return {};
+  if (checks.executions == 0 && checks.rows == 0 && checks.redrawn == 0) return {};
   const double missed = std::pow(0.9, static_cast<double>(checks.executions));
   std::string text =
       std::to_string(checks.executions) + " executions " + when + " against the first output";
@@ -294,6 +296,9 @@ std::string kept_method(const KeptChecks& checks, const std::string& when) {
   }
   text += ": a fault of every 10th is found with " + number_text(100 * (1 - missed), 3) + " %";
   if (checks.rows > 0) text += ", " + std::to_string(checks.rows) + " with changed inputs";
+  if (checks.redrawn > 0) {
+    text += ", inputs written anew in front of " + std::to_string(checks.redrawn) + " samples";
+  }
   return text;
 }
 

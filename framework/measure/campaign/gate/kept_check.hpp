@@ -35,6 +35,7 @@ struct SetValues {
 struct KeptChecks {
   std::int64_t executions = 0;  // compared with the accepted output
   std::int64_t rows = 0;        // of changed inputs, compared with the reference
+  std::int64_t redrawn = 0;     // samples whose inputs were written anew, compared so too
   double share = 1;             // of an output that was compared; the least
   KeptChecks& operator+=(const KeptChecks& more);
 };

@@ -8,6 +8,7 @@
 #include "host/protocol.hpp"
 #include "measure/campaign/fresh_probe.hpp"
 #include "measure/campaign/gate/impossible_time.hpp"
+#include "measure/campaign/gate/row_verdict.hpp"
 
 namespace halmark {
 namespace {
@@ -47,7 +48,7 @@ bool is_loss(Status status) {
 
 bool is_disturbed(const Measurement& row) {
   const bool is_noisy = row.status == Status::invalid || row.status == Status::suspect;
-  return is_noisy && !row.samples.empty() &&
+  return is_noisy && !row.samples.empty() && !row.reason.starts_with(unbounded_reason) &&
          row.stop_rule != name_of(protocol::StopReason::deadline);
 }
 

@@ -35,12 +35,9 @@ class RowVerdict {
       end(Status::invalid, std::string(timer_reason) + *why);
     }
     judge_idle();
-    judge_reads();
-    if (!has_peaks() && judging_.peaks != nullptr && is_timed_by_host()) {
-      row_.signals.push_back({"bound", std::nullopt,
-                              "the host's clock times a " + device().kind +
-                                  " with memory of its own: no measured peak bounds it"});
-    }
+    judge_transfers("read", "reading", "when outputs are read");
+    judge_transfers("write", "writing", "when inputs are written");
+    judge_unbounded();
   }
 
  private:
@@ -79,14 +76,31 @@ class RowVerdict {
     return found == row_.signals.end() ? std::nullopt : found->value;
   }
 
-  // No link of a device is so slow; a plugin whose every read is hides the one that works.
-  void judge_reads() {
+  // No link of a device is so slow; a plugin whose every read is hides the one that works, and one
+  // that works when its inputs come in has its answers when it is timed.
+  void judge_transfers(const std::string& what, const std::string& verb, const std::string& when) {
     constexpr double latency_ns = 200e3, bytes_per_ns = 0.5;
-    const auto read_ns = signal("read_ns"), bytes = signal("read_bytes");
-    if (!read_ns || !bytes || row_.status != Status::ok) return;
-    if (*read_ns <= std::max(latency_ns + *bytes / bytes_per_ns, row_.duration_ns_median)) return;
-    end(Status::suspect, "reading " + number_text(*bytes, 7) + " bytes takes " + figure(*read_ns) +
-                             ", longer than the kernel: work may be done when outputs are read");
+    const auto ns = signal(what + "_ns"), bytes = signal(what + "_bytes");
+    if (!ns || !bytes || row_.status != Status::ok) return;
+    if (*ns <= std::max(latency_ns + *bytes / bytes_per_ns, row_.duration_ns_median)) return;
+    end(Status::suspect, verb + " " + number_text(*bytes, 7) + " bytes takes " + figure(*ns) +
+                             ", longer than the kernel: work may be done " + when);
+  }
+
+  // A time that nothing contradicts, because nothing could.
+  void judge_unbounded() {
+    if (has_peaks()) return;
+    const bool is_apart = judging_.peaks != nullptr && is_timed_by_host();
+    const std::string why = is_apart ? "the host's clock times a " + device().kind +
+                                           " with memory of its own: no measured peak bounds it"
+                                     : "no peaks of the device are known";
+    if (is_apart) row_.signals.push_back({"bound", std::nullopt, why});
+    if (!judging_.asks_bound || row_.status != Status::ok) return;
+    const KernelCase& c = row_.kernel_case;
+    const std::string of =
+        device().kind == "cpu" ? "" : " --backend " + c.backend + " --device " + c.device;
+    end(Status::suspect,
+        std::string(unbounded_reason) + why + "; halmark peaks" + of + " measures them");
   }
 
   // No proof of a false time, but against the contract: what they do may belong to the next call.

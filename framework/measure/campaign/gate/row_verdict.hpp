@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "core/measured/measurement.hpp"
 #include "core/work.hpp"
@@ -18,7 +19,12 @@ struct RowJudging {
   std::function<void()> free_memory;  // before a fresh probe: it needs what is staged no longer
   int shard = 0;                      // of the crew: one that executed the row's kernel
   bool is_in_host_memory = false;     // what the row's kernel reads and writes
+  // A time that no bound was asked of is not ok.
+  bool asks_bound = false;
 };
+// What the reason of such a row begins with.
+inline constexpr std::string_view unbounded_reason = "no bound: ";
+
 // Whether operands lie in memory that the worker itself maps.
 bool is_in_host_memory(const protocol::Staged& staged);
 

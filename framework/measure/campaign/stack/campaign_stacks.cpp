@@ -93,6 +93,7 @@ InStackOptions Campaign::in_stack_options(std::size_t ranks, std::uint64_t seed)
                                  .arenas = &arenas_,
                                  .should_stop = options_.should_stop},
                      .rule = options_.rule,
+                     .asks_bound = options_.asks_bound && !job,
                      .bandwidth = bandwidth_ && !job ? &*bandwidth_ : nullptr,
                      .checked_executions = checked_executions(options_.rounds)};
   // Of this machine: what lies on several nodes is bounded where it is composed.

@@ -189,7 +189,8 @@ class InStack {
     RowJudging judging{.crew = staged_.crew(),
                        .peaks = nullptr,
                        .thresholds = options_.staging.thresholds,
-                       .free_memory = [this] { staged_.drop(); }};
+                       .free_memory = [this] { staged_.drop(); },
+                       .asks_bound = options_.asks_bound};
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Measurement& row = rows_[i];
       if (row.samples.empty()) {

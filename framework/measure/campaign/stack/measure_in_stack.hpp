@@ -19,6 +19,7 @@ struct InStackOptions {
   protocol::SampleRule rule;
   // What rows of a kernel are judged by; null = nothing.
   std::function<RunPeaks*(const KernelCase&)> peaks_of;
+  bool asks_bound = false;              // a time that no peaks bound is suspect
   BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
   int checked_executions = 44;          // of each kernel, behind the repetitions
 };

@@ -39,9 +39,13 @@ struct Softmax {
     InputPool(42, operands[0]).read(0, 0, 0, 0, x);
     if (changed) {
       const std::vector<double> plain = x;
-      for (std::int64_t c = 0; c < cols; ++c) {
-        x[static_cast<std::size_t>(changed->row * cols + c)] =
-            plain[static_cast<std::size_t>(changed->from_row * cols + (c + changed->shift) % cols)];
+      for (std::int64_t r = 0; r < rows; ++r) {
+        if (r != changed->row && !changed->whole) continue;
+        const std::int64_t from = (r + changed->from_row - changed->row + rows) % rows;
+        for (std::int64_t c = 0; c < cols; ++c) {
+          x[static_cast<std::size_t>(r * cols + c)] =
+              plain[static_cast<std::size_t>(from * cols + (c + changed->shift) % cols)];
+        }
       }
     }
     std::vector<std::byte> bytes(rows * cols * 4);
@@ -147,6 +151,26 @@ TEST(KeptCheck, a_changed_row_has_the_answer_to_its_new_values) {
   stale.keep(stale.first, 80, 40).overwritten = 0;
   EXPECT_EQ(stale.check().result.status, Status::wrong_result);
   EXPECT_THAT(stale.check().result.reason, HasSubstr("with row 2 of src changed, expected"));
+}
+
+// Every row holds another's values: no output of the staged inputs is right, in any row.
+TEST(KeptCheck, inputs_that_were_written_anew_have_an_answer_in_every_row) {
+  const protocol::OverwrittenRow all{
+      .operand = 0, .row = 5, .from_row = 1, .shift = 3, .whole = true};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    Softmax right;
+    right.kept.overwritten = {all};
+    right.keep(right.output(all), row * 40, 40).overwritten = 0;
+    EXPECT_TRUE(right.check().result.ok) << right.check().result.reason;
+    EXPECT_EQ(right.check().checks.redrawn, 1);
+    EXPECT_EQ(right.check().checks.rows, 0);
+    Softmax stale;
+    stale.kept.overwritten = {all};
+    stale.keep(stale.first, row * 40, 40).overwritten = 0;
+    EXPECT_THAT(stale.check().result.reason, HasSubstr("with all rows of src changed, expected"));
+  }
+  EXPECT_THAT(kept_method({.redrawn = 3}, "around 9 samples"),
+              HasSubstr("inputs written anew in front of 3 samples"));
 }
 
 TEST(KeptCheck, at_once_asks_for_no_more_than_that_something_was_written) {

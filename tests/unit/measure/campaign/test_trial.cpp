@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "fake_campaign.hpp"
+#include "measure/campaign/gate/retry.hpp"
 #include "measure/campaign/gate/row_verdict.hpp"
 
 namespace halmark {
@@ -138,6 +139,45 @@ TEST(Trial, whose_clocks_were_kept_apart_by_waiting_is_invalid_and_no_cheat) {
     judge_row(row, {}, judging);
     EXPECT_EQ(row.status, status) << row.reason;
     EXPECT_THAT(row.reason, HasSubstr("timer: its worker's clock counts"));
+  }
+}
+
+TEST(Trial, whose_time_no_bound_was_asked_of_is_not_ok) {
+  struct Case {
+    const char* script;
+    bool asks, has_peaks;
+    const char* reason;
+  };
+  for (const Case& c : {Case{"", false, false, ""}, Case{"", true, true, ""},
+                        Case{"", true, false, "no bound: no peaks of the device are known"},
+                        Case{"kind=gpu;timer=device_event;latency_ns=200000", true, true,
+                             "no bound: no peaks of the device are known"},
+                        Case{"wrong=zeros", true, false, "expected"}}) {
+    const KernelCase kernel_case = gemm_case();
+    RunPeaks peaks(Device{}, [] { return std::string("2026-11-22T15:00:00Z"); });
+    Bench bench(kernel_case, c.script);
+    bench.options.asks_bound = c.asks;
+    if (c.has_peaks) bench.options.peaks = &peaks;
+    const Measurement row = bench.run(kernel_case);
+    EXPECT_THAT(row.reason, HasSubstr(c.reason)) << c.script;
+    EXPECT_EQ(row.status == Status::ok, *c.reason == '\0') << row.reason;
+    EXPECT_FALSE(is_disturbed(row)) << "a second time would have no bound either";
+  }
+}
+
+// Right as long as nobody changes the weights in place, so the row says it and stays.
+TEST(Trial, of_a_kernel_that_packs_weights_once_by_address_says_so) {
+  for (const char* script : {"", "wrong=packs_once", "wrong=packs_once;constants_opaque=1"}) {
+    const KernelCase kernel_case = gemm_case();
+    Bench bench(kernel_case, script);
+    const Measurement row = bench.run(kernel_case);
+    EXPECT_EQ(status_name(row.status), "ok") << script << ": " << row.reason;
+    const auto said = std::ranges::find(row.signals, "keeps_state", &Signal::name);
+    const bool is_said = script == std::string("wrong=packs_once");
+    ASSERT_EQ(said != row.signals.end(), is_said) << script;
+    if (is_said) {
+      EXPECT_THAT(said->reason, HasSubstr("packed once by address"));
+    }
   }
 }
 
