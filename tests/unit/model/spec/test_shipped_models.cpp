@@ -1,4 +1,5 @@
 // Every shipped model: found by its names, and its parameters equal the published ones.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +42,7 @@ TEST(ShippedModels, each_states_its_source_and_is_found_by_every_name) {
 // says so; a name of a hub is that checkpoint.
 TEST(ShippedModels, what_an_engine_loads_is_what_was_asked_for) {
   for (const ModelListing& listing : list_models({model_dir()})) {
-    const Json document = Json::parse(test::file_bytes(listing.file.string()));
+    const Json document = read_json_file(listing.file.string());
     const Json stated = document.value("checkpoints", Json::object());
     const std::string own = shipped(listing.id).checkpoint;
     for (const auto& [name, checkpoint] : stated.items()) {
@@ -51,7 +52,9 @@ TEST(ShippedModels, what_an_engine_loads_is_what_was_asked_for) {
       const ModelSpec spec = shipped(alias);
       EXPECT_EQ(spec.checkpoint, stated.value(alias, alias));
       EXPECT_THAT(spec.names, testing::IsSupersetOf({alias, listing.id}));
-      if (own == listing.id) EXPECT_EQ(alias.find('/'), std::string::npos) << alias;
+      if (own == listing.id) {
+        EXPECT_EQ(alias.find('/'), std::string::npos) << alias;
+      }
     }
   }
   EXPECT_EQ(shipped("llama-3.1-70b").checkpoint, "meta-llama/Llama-3.1-70B");
