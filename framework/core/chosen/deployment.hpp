@@ -35,12 +35,12 @@ struct RankBytes {
 // One point with the facts of its model and device that an engine has to be told.
 struct Deployment {
   Evaluation point;
-  std::string point_name;            // "point 2 of 9 of study '...'"
-  std::string chosen_because;        // one sentence; "" = the user named it
-  std::string command;               // that searches again
-  std::string provenance;            // of its times: "roofline", "measured"
-  std::string checkpoint;            // what an engine loads: a name of a hub, or a folder
-  bool is_checkpoint_named = false;  // by the user: what it stores is not known
+  std::string point_name;                     // "point 2 of 9 of study '...'"
+  std::string chosen_because;                 // one sentence; "" = the user named it
+  std::string command;                        // that searches again
+  std::string provenance;                     // of its times: "roofline", "measured"
+  std::string checkpoint;                     // what an engine loads: a name of a hub, or a folder
+  bool is_checkpoint_named = false;           // by the user: what it stores is not known
   std::vector<std::string> model_names = {};  // all that its configuration goes by
   bool is_moe = false;
   std::optional<Precision> stored = {};  // that the checkpoint states; nothing = 16 bits

@@ -47,8 +47,8 @@ struct ModelSpec {
   std::vector<std::string> names;  // that the same configuration has
   std::string checkpoint;          // what an engine loads: a name of a hub, else as the id
   std::string family;              // key of the family table: "llama", "qwen2", "qwen3"
-  std::string architecture;  // model_type of the configuration
-  std::string source;        // where the configuration is from
+  std::string architecture;        // model_type of the configuration
+  std::string source;              // where the configuration is from
 
   std::int64_t layers = 0;
   std::int64_t hidden = 0;

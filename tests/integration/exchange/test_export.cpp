@@ -82,9 +82,10 @@ TEST_F(Export, a_search_of_a_model_begins_with_the_precision_of_its_checkpoint) 
 }
 
 TEST_F(Export, where_nothing_fits_the_exit_code_is_3_and_the_least_that_does_is_named) {
-  const Arguments asked = {"tune",    "llama-3.1-405b", "--device", "h100", "--devices",        "1",
-                           "--input", "1000",           "--output", "100",  "--as",             "vllm",
-                           "--db",    "x.db",           "--server-version", "0.20.1"};
+  const Arguments asked = {"tune",  "llama-3.1-405b", "--device", "h100",     "--devices",
+                           "1",     "--input",        "1000",     "--output", "100",
+                           "--as",  "vllm",           "--db",     "x.db",     "--server-version",
+                           "0.20.1"};
   const Outcome o = halmark(asked);
   EXPECT_EQ(o.exit_code, 3);
   EXPECT_THAT(o.out, HasSubstr("none: no configuration fits; the least that does: 8 devices: x1 "));
@@ -93,9 +94,9 @@ TEST_F(Export, where_nothing_fits_the_exit_code_is_3_and_the_least_that_does_is_
 
 TEST_F(Export, an_alias_keeps_its_name_wherever_a_model_is_named) {
   const std::string alias = "llama-3.3-70b";
-  const Outcome tuned = halmark({"tune", alias, "--device", "h200", "--devices", "4", "--input",
-                                 "1000", "--output", "100", "--as", "vllm", "--server-version",
-                                 "0.20.1", "--db", "x.db"});
+  const Outcome tuned =
+      halmark({"tune", alias, "--device", "h200", "--devices", "4", "--input", "1000", "--output",
+               "100", "--as", "vllm", "--server-version", "0.20.1", "--db", "x.db"});
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_THAT(tuned.out, HasSubstr("vllm serve meta-llama/Llama-3.3-70B-Instruct"));
   std::vector<std::string> texts = {tuned.out};

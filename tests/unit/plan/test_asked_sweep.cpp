@@ -87,8 +87,8 @@ TEST(AskedSweep, says_what_was_asked_and_what_is_assumed) {
   const auto dtypes = [&](const char* precision, const Device& on) {
     stated.stated = precision;
     const std::string text_of = asked_sweep_text(stated, on);
-    return text_of.substr(text_of.find("dtypes"), text_of.find(']', text_of.find("dtypes")) -
-                                                      text_of.find("dtypes") + 1);
+    return text_of.substr(text_of.find("dtypes"),
+                          text_of.find(']', text_of.find("dtypes")) - text_of.find("dtypes") + 1);
   };
   EXPECT_EQ(dtypes("mxfp4", fp8), R"(dtypes = ["mxfp4", "bf16", "fp8"])");
   EXPECT_EQ(dtypes("mxfp4", device(8)), R"(dtypes = ["mxfp4", "bf16"])");
