@@ -84,9 +84,9 @@ constexpr Term table_entries[] = {
     Term{"median", "", "The middle value over samples and processes.", "", "bench, winners, peaks"},
     Term{"model", "", "The figure of the model, or the model's name.", "", "report, import"},
     Term{"objectives", "", "What a search minimises or maximises.", "", "study"},
-    Term{"old", "new|ratio|interval (99 %)",
+    Term{"old", "new|ratio|interval (95 %)",
          "Time of a kernel with the old and the new build, measured in turns; their ratio with the "
-         "range that it lies in with 99 % confidence.",
+         "range that it lies in with 95 % confidence.",
          "new / old", "compare"},
     Term{"pairs", "unsteady|apart",
          "Measurements in turns that a comparison rests on; unsteady: they were not all in one "
