@@ -293,7 +293,7 @@ void fields(V& v, M& m) {
 template <class V, Of<PhaseNote> M>
 void fields(V& v, M& m) {
   v("phase", m.phase);
-  v.later("memory_limit", m.memory_limit);
+  v.unless_default("memory_limit", m.memory_limit);
 }
 template <class V, Of<Failed> M>
 void fields(V& v, M& m) {

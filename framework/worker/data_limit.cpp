@@ -82,7 +82,11 @@ void DataLimit::allow(std::int64_t tensor_bytes, Call call) {
   constexpr std::int64_t tensors_max = std::numeric_limits<std::int64_t>::max() / (4 * factor);
   tensor_bytes = std::clamp<std::int64_t>(tensor_bytes, 0, tensors_max);
   watch_crashes();
-  set(held + stacks + factor * tensor_bytes + base);
+  // What is staged already keeps its own, which may be higher.
+  const std::int64_t bytes = held + stacks + factor * tensor_bytes + base;
+  if (call != Call::discarded && bytes <= bytes_ && !is_discarded_) return;
+  is_discarded_ = call == Call::discarded;
+  set(bytes);
   text_ = "at most " + mib_text(bytes_) + ": " + mib_text(held) + " held before, " +
           (stacks == 0 ? "" : mib_text(stacks) + " of stacks, ") + std::to_string(factor) + " x " +
           mib_text(tensor_bytes) + " of tensors, " + mib_text(base);

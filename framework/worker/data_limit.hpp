@@ -38,7 +38,8 @@ class DataLimit {
   void set(std::int64_t bytes);
 
   bool is_on_;
-  std::int64_t bytes_ = 0;  // 0: lifted
+  std::int64_t bytes_ = 0;     // 0: lifted
+  bool is_discarded_ = false;  // it is that of a discarded call, which ends with the call
   std::string text_;
 };
 

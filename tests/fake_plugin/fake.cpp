@@ -299,7 +299,9 @@ class Prepared {
     std::vector<std::string>& answer = answers_[question];
     if (answer.empty()) {
       op_.run(shape_, tensors_);
-      for (std::size_t i = 0; i < operands_.size(); ++i) answer.push_back(bytes_of(i));
+      for (std::size_t i = 0; i < operands_.size(); ++i) {
+        answer.push_back(operands_[i].role == HM_ROLE_OUTPUT ? bytes_of(i) : std::string());
+      }
       return;
     }
     for (std::size_t i = 0; i < operands_.size(); ++i) {

@@ -111,11 +111,10 @@ Json plan_json(const TunePlan& plan) {
   }
   for (const KernelCase& k : plan.forecast().kernels) kernels.push_back(k.key());
   out["predicted_s"] = plan.forecast().seconds;
-  const RunMemory memory = run_memory();
+  // What may be used at this moment stands in the text: a plan is the same each time.
   out["memory"] = {{"all_sets_bytes", plan.forecast().memory.wanted_bytes()},
                    {"least_bytes", plan.forecast().memory.least_at_once},
-                   {"may_use_bytes", memory.may_use_bytes()},
-                   {"at_most_bytes", memory.at_most_bytes()}};
+                   {"at_most_bytes", run_memory().at_most_bytes()}};
   out["basis"] = plan.target().measured ? "measured peaks" : "priors";
   out["covers_everything"] = plan.covers_everything();
   out["configurations"] = std::move(configurations);

@@ -109,8 +109,9 @@ TEST_F(MemoryLimit, of_512_mib_is_enough_for_a_tiny_sweep_and_nothing_is_killed)
   const Outcome o = inside(group, {"tune", sweep, "--quiet", "--db", "tiny.db"});
   EXPECT_EQ(group.kills(), 0);
   EXPECT_TRUE(o.exit_code == 0 || o.exit_code == 4) << o.exit_code << o.out << o.err;
-  EXPECT_EQ(sql_count("tiny.db", "SELECT count(*) FROM entry WHERE body LIKE '%out_of_memory%'"),
-            0);
+  EXPECT_EQ(
+      sql_count(path("tiny.db"), "SELECT count(*) FROM entry WHERE body LIKE '%out_of_memory%'"),
+      0);
 }
 
 // Whoever takes all that there is, the kernel kills a worker for it: a row, and the rest goes on.

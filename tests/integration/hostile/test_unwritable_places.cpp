@@ -38,10 +38,8 @@ class UnwritablePlaces : public HalmarkTest {
 
 TEST_F(UnwritablePlaces, have_their_remedy_in_every_command_that_keeps_something) {
   const std::string sweep = tiny_sweep("fake");
-  write("served.toml", served_sweep);
   const std::string state = "XDG_STATE_HOME";
   expect_remedy({"tune", sweep, "--quiet"}, {"--db", state});
-  expect_remedy({"tune", "served.toml", "--quiet"}, {"--db", state});
   expect_remedy(tune_model(), {"--db", state});
   expect_remedy({"peaks", "--quiet"}, {state});
   expect_remedy({"aa", "--backend", "fake", "--quiet"}, {"--out", state});

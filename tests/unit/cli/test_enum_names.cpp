@@ -89,6 +89,7 @@ TEST(EnumNames, parse_back_and_near_misses_do_not) {
   expect_read_back(phase_name, parse_phase);
   expect_read_back(serving_mode_name, parse_serving_mode);
   expect_read_back(front_class_name, parse_front_class);
+  expect_read_back(provenance_name, parse_provenance);
   expect_read_back(cache_mode_name, parse_cache_mode);
   expect_read_back(packed_weights_name, parse_packed_weights);
   expect_read_back(kernel_kind_name, parse_kernel_kind);

@@ -309,7 +309,7 @@ TEST(PricedSearch, ends_with_its_trials_with_a_stop_and_without_anything_possibl
   tiny.memory_bytes = 1000;
   const Priced none(steps_toml, gpus(tiny));
   const Error error = error_of([&] { search_steps(none.plan, none.chain, {}); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_EQ(error.exit_code(), ExitCode::gate_failed) << "nothing fits";
   EXPECT_THAT(error.remedy(), testing::Not(IsEmpty()));
 }
 
