@@ -95,7 +95,7 @@ def results(build):
     for file in sorted((pathlib.Path(build) / "tests/results").glob("*.xml")):
         for case in xml.parse(file).getroot():
             outcome = next((child.tag for child in case), "passed")
-            yield file.stem, f"{case.get('classname')}.{case.get('name')}", float(case.get("time")), outcome, int(case.get("tries")), float(case.get("cpu"))
+            yield file.stem, f"{case.get('classname')}.{case.get('name')}", float(case.get("time")), outcome, int(case.get("tries")), float(case.get("cpu") or 0)
 
 
 def seconds(number):

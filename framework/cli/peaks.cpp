@@ -41,19 +41,6 @@ Device measured_on_device(const GlobalOptions& global, const FoundPlugin& plugin
                                      .is_quick = !options.is_long});
 }
 
-// Of ceilings that no idle machine has shown yet.
-void say_what_is_busy(const Device& device, CommandResult& result) {
-  std::size_t busy = 0;
-  for (const Peak& p : device.peaks) busy += best_rate(p.occasions).is_busy ? 1 : 0;
-  for (const Bandwidth& b : device.bandwidths) busy += best_rate(b.occasions).is_busy ? 1 : 0;
-  if (busy == 0) return;
-  const std::size_t all = device.peaks.size() + device.bandwidths.size();
-  result.warnings.push_back({"W-PEAK-01", "peaks",
-                             std::to_string(busy) + " of " + std::to_string(all) +
-                                 " figures were probed beside other work and may be more",
-                             "halmark peaks again on an idle machine"});
-}
-
 CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) {
   LocalMachine machine = local_machine();
   const auto path_of = [&](const std::string& fingerprint) {
@@ -79,7 +66,10 @@ CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) 
   }
   CommandResult result = shown(report::measured_device_view(device, machine.datasheet));
   result.data["path"] = path;
-  say_what_is_busy(device, result);
+  if (const std::string busy = report::busy_text(device); !busy.empty()) {
+    result.warnings.push_back(
+        {"W-PEAK-01", "peaks", busy, "halmark peaks again on an idle machine"});
+  }
   result.text +=
       (interrupted() ? "interrupted: nothing was written to " : "written to ") + path + '\n';
   if (interrupted()) result.exit_code = interrupt_exit_code();

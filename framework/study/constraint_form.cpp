@@ -24,14 +24,14 @@ void ConstraintForm::learn(TrialState state, const Attributes& system) {
   }
 }
 
-Attributes ConstraintForm::stated(TrialState state, double total) const {
-  if (state == TrialState::complete && !is_stated()) return {};
+Attributes ConstraintForm::stated(double total) const {
+  if (!is_stated()) return {};
   Attributes out;
   for (const std::string& key : names_) {
     out.emplace_back(key, dump_json(Json(total / static_cast<double>(names_.size()))));
   }
   if (!out.empty()) return out;
-  const std::size_t size = std::max<std::size_t>(1, list_size());
+  const std::size_t size = list_size();
   const std::vector<double> parts(size, total / static_cast<double>(size));
   return {{std::string(constraints_attribute), dump_json(Json(parts))}};
 }

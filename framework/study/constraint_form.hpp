@@ -22,9 +22,9 @@ class ConstraintForm {
   // Whether a complete trial can say that it breaks a constraint.
   bool is_stated() const { return !names_.empty() || list_size() > 0; }
   // Of a trial that breaks constraints by `total` (0 = none). Whose they are is not known: each of
-  // the study's has an equal part, so that samplers that add them see the total. Nothing of a
-  // complete trial where the study states none.
-  Attributes stated(TrialState state, double total) const;
+  // the study's has an equal part, so that samplers that add them see the total. Nothing where the
+  // study states none: as soon as one trial has some, Optuna takes those without for infeasible.
+  Attributes stated(double total) const;
 
  private:
   std::size_t list_size() const { return list_.value_or(is_constrained_ && !is_plain_ ? 1 : 0); }

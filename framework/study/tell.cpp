@@ -55,7 +55,7 @@ TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id,
     case TrialOutcome::complete:
       out.state = TrialState::complete;
       out.values = verdict.values;
-      out.system = constraints.stated(TrialState::complete, 0);
+      out.system = constraints.stated(0);
       break;
     case TrialOutcome::infeasible:
       // Without values it cannot be complete, and without constraints Optuna would take it for
@@ -66,7 +66,7 @@ TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id,
       out.user = {{"halmark:infeasible", reason},
                   {std::string(violations_attribute), dump_json(Json(verdict.violations))}};
       out.system = constraints.stated(
-          *out.state, std::accumulate(verdict.violations.begin(), verdict.violations.end(), 0.0));
+          std::accumulate(verdict.violations.begin(), verdict.violations.end(), 0.0));
       break;
   }
   return out;

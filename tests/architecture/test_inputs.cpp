@@ -32,6 +32,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/study/worker.cpp", "/proc"},
     {"framework/worker/machine_probes.cpp", "/proc"},
     {"framework/worker/set_size.cpp", "/proc"},
+    {"framework/worker/data_limit.cpp", "/proc"},
     {"framework/host/process/cgroup_limits.cpp", "the control groups"},
     {"framework/host/process/guard_main.cpp", "/proc"},
     {"framework/host/process/launch.cpp", "/dev/null, a file of its own"},

@@ -15,13 +15,6 @@
 
 namespace halmark::cli {
 
-// Stable codes; shown once per code and subject, suppressible in a later version by the plan.
-struct Warning {
-  std::string code, subject, text, remedy;
-};
-// "halmark: warning CODE: subject: text; remedy" and a newline.
-std::string warning_line(const Warning& warning);
-
 struct GlobalOptions {
   bool json = false;
   bool quiet = false;

@@ -5,29 +5,6 @@
 namespace halmark::cli {
 namespace {
 
-std::string_view status_of(ExitCode code) {
-  switch (code) {
-    case ExitCode::ok:
-      return "ok";
-    case ExitCode::error:
-      return "error";
-    case ExitCode::refused:
-      return "refused";
-    case ExitCode::gate_failed:
-      return "gate_failed";
-    case ExitCode::partial:
-      return "partial";
-    case ExitCode::unfit:
-      return "unfit";
-    case ExitCode::incorrect:
-      return "incorrect";
-    case ExitCode::interrupted:
-    case ExitCode::terminated:
-      return "interrupted";
-  }
-  return "error";
-}
-
 Json warning_json(const Warning& warning) {
   return {{"code", warning.code},
           {"subject", warning.subject},
@@ -36,18 +13,13 @@ Json warning_json(const Warning& warning) {
 }
 
 Json error_json(const Error& error) {
-  return {{"code", std::string(status_of(error.exit_code()))},
+  return {{"code", std::string(exit_name(error.exit_code()))},
           {"text", message_text(error.what())},
           {"where", error.where().empty() ? Json(nullptr) : Json(cut_front(error.where()))},
           {"remedy", error.remedy().empty() ? Json(nullptr) : Json(message_text(error.remedy()))}};
 }
 
 }  // namespace
-
-std::string warning_line(const Warning& w) {
-  return "halmark: warning " + w.code + ": " + cut_front(w.subject) + ": " + message_text(w.text) +
-         (w.remedy.empty() ? "" : "; " + message_text(w.remedy)) + '\n';
-}
 
 CommandResult shown(report::View view) {
   return {.data = std::move(view.data), .text = std::move(view.text)};
@@ -61,7 +33,7 @@ std::string envelope(const Command& command, const CommandResult& result, const 
       {"schema", "halmark." + std::string(command.name)},
       {"version", command.schema_version},
       {"tool", {{"name", "halmark"}, {"version", tool_version}, {"build", tool_build}}},
-      {"status", std::string(status_of(code))},
+      {"status", std::string(exit_name(code))},
       {"exit_code", static_cast<int>(code)},
       {"data", error != nullptr ? Json::object() : result.data},
       {"error", error != nullptr ? error_json(*error) : Json(nullptr)},

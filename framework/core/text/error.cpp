@@ -92,4 +92,32 @@ std::string suggestion(std::string_view wanted, const std::vector<std::string>& 
 
 std::string printable(std::string_view text) { return cut_text(text); }
 
+std::string_view exit_name(ExitCode code) {
+  switch (code) {
+    case ExitCode::ok:
+      return "ok";
+    case ExitCode::error:
+      return "error";
+    case ExitCode::refused:
+      return "refused";
+    case ExitCode::gate_failed:
+      return "gate_failed";
+    case ExitCode::partial:
+      return "partial";
+    case ExitCode::unfit:
+      return "unfit";
+    case ExitCode::incorrect:
+      return "incorrect";
+    case ExitCode::interrupted:
+    case ExitCode::terminated:
+      return "interrupted";
+  }
+  return "error";
+}
+
+std::string warning_line(const Warning& w) {
+  return "halmark: warning " + w.code + ": " + cut_front(w.subject) + ": " + message_text(w.text) +
+         (w.remedy.empty() ? "" : "; " + message_text(w.remedy)) + '\n';
+}
+
 }  // namespace halmark

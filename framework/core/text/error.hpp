@@ -52,4 +52,14 @@ std::string suggestion(std::string_view wanted, const std::vector<std::string>& 
 // Control characters replaced by '?': anything foreign passes here before it reaches a terminal.
 std::string printable(std::string_view text);
 
+// The word of an exit code in documents: "gate_failed".
+std::string_view exit_name(ExitCode code);
+
+// Stable codes; shown once per code and subject, suppressible in a later version by the plan.
+struct Warning {
+  std::string code, subject, text, remedy;
+};
+// "halmark: warning CODE: subject: text; remedy" and a newline.
+std::string warning_line(const Warning& warning);
+
 }  // namespace halmark

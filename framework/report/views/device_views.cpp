@@ -284,6 +284,15 @@ View known_devices_view(std::span<const Device> devices, int width) {
           .text = (constant.empty() ? "" : wrapped(constant, width)) + stacked_text(table, width)};
 }
 
+std::string busy_text(const Device& device) {
+  const auto is_busy = [](const auto& figure) { return best_rate(figure.occasions).is_busy; };
+  const auto busy = std::ranges::count_if(device.peaks, is_busy) +
+                    std::ranges::count_if(device.bandwidths, is_busy);
+  if (busy == 0) return {};
+  return fmt::format("{} of {} figures were probed beside other work and may be more", busy,
+                     device.peaks.size() + device.bandwidths.size());
+}
+
 View measured_device_view(const Device& device, const std::optional<Device>& datasheet) {
   return {.data = measured_device(device), .text = measured_device_text(device, datasheet)};
 }

@@ -8,7 +8,6 @@ CampaignOptions campaign_of(const std::string& backend, const std::string& plugi
   out.plugin_path_by_backend[backend] = plugin_path;
   out.plugin_hash_by_backend[backend] = plugin_hash;
   out.peaks = peaks;
-  out.asks_bound = true;
   return out;
 }
 

@@ -162,7 +162,7 @@ TrialRow trial_of(const Evaluation& e, const Chosen& chosen, std::span<const Obj
     row.state = does_not_fit ? TrialState::pruned : TrialState::fail;
   }
   if (row.state == TrialState::fail) return row;
-  row.system = constraints.stated(row.state, does_not_fit || misses ? 1 : 0);
+  row.system = constraints.stated(does_not_fit || misses ? 1 : 0);
   constraints.learn(row.state, row.system);
   return row;
 }

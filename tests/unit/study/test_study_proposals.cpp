@@ -151,7 +151,7 @@ TEST_P(StudyProposals, what_is_outside_of_the_space_fails_with_its_reason) {
   }
   const TrialRow infeasible = row(*store, proposals, broken);
   EXPECT_EQ(infeasible.state, TrialState::fail) << "of two objectives";
-  EXPECT_THAT(constraint_values(infeasible), ElementsAre(1));
+  EXPECT_THAT(constraint_values(infeasible), IsEmpty());
   EXPECT_EQ(infeasible.params.size(), 2u) << "a sampler learns from where it is";
   EXPECT_THAT(text(infeasible, "halmark:infeasible"), HasSubstr("fits"));
 }
@@ -163,7 +163,7 @@ TEST_P(StudyProposals, of_one_objective_what_breaks_a_constraint_is_pruned) {
   enqueue(*store, proposals, R"({"tile": 32, "mode": "a"})");
   EXPECT_THAT(proposals.claim(1), IsEmpty());
   EXPECT_EQ(row(*store, proposals, 0).state, TrialState::pruned);
-  EXPECT_THAT(constraint_values(row(*store, proposals, 0)), ElementsAre(1));
+  EXPECT_THAT(constraint_values(row(*store, proposals, 0)), IsEmpty());
 }
 
 TEST_P(StudyProposals, a_running_trial_is_taken_when_it_is_marked_and_not_before) {

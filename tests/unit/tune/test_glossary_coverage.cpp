@@ -65,7 +65,7 @@ TEST(GlossaryCoverage, statuses_modes_sources_and_strategies) {
 }
 
 TEST(GlossaryCoverage, statuses_of_envelopes) {
-  std::ifstream file(fs::path(halmark::test::in_source()) / "framework/cli/console/envelope.cpp");
+  std::ifstream file(fs::path(halmark::test::in_source()) / "framework/core/text/error.cpp");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto names = matches(text, "return \"(\\w+)\";");
   EXPECT_GE(names.size(), 8u);
