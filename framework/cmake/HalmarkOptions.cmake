@@ -28,7 +28,7 @@ find_program(HALMARK_CCACHE ccache)
 mark_as_advanced(HALMARK_CCACHE)
 if(HALMARK_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${HALMARK_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${HALMARK_CCACHE})
   foreach(language C CXX CUDA)
     set(CMAKE_${language}_COMPILER_LAUNCHER ${launcher})
   endforeach()

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
@@ -32,22 +31,6 @@ std::string proposer_of(const TrialRow& row) {
   const std::string* text = find_attribute(row.system, proposer_attribute);
   const Json name = text != nullptr ? Json::parse(*text, nullptr, false) : Json();
   return name.is_string() ? name.get<std::string>() : "";
-}
-
-// The amounts that this program stored, else those above 0 that Optuna has.
-std::vector<double> violations_of(const TrialRow& row) {
-  std::vector<double> out;
-  const std::string* amounts = find_attribute(row.user, violations_attribute);
-  const Json own = amounts != nullptr ? Json::parse(*amounts, nullptr, false) : Json();
-  if (!own.is_array()) {
-    std::ranges::copy_if(constraint_values(row), std::back_inserter(out),
-                         [](double g) { return g > 0; });
-    return out;
-  }
-  for (const Json& amount : own) {
-    if (amount.is_number()) out.push_back(amount.get<double>());
-  }
-  return out;
 }
 
 std::string where_of(const StudyStore& store, const std::string& study) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "core/json/json.hpp"
@@ -164,6 +165,21 @@ std::vector<double> constraint_values(const TrialRow& row) {
   return out;
 }
 
+std::vector<double> violations_of(const TrialRow& row) {
+  std::vector<double> out;
+  const std::string* amounts = find_attribute(row.user, violations_attribute);
+  const Json own = amounts != nullptr ? Json::parse(*amounts, nullptr, false) : Json();
+  if (!own.is_array()) {
+    std::ranges::copy_if(constraint_values(row), std::back_inserter(out),
+                         [](double g) { return g > 0; });
+    return out;
+  }
+  for (const Json& amount : own) {
+    if (amount.is_number()) out.push_back(amount.get<double>());
+  }
+  return out;
+}
+
 Json trial_json(const TrialRow& row) {
   // JSON has no infinities: they are words here.
   const auto value_json = [](double value) -> Json {
@@ -177,7 +193,8 @@ Json trial_json(const TrialRow& row) {
   for (const double value : row.values) values.push_back(value_json(value));
   Json out = {{"trial", row.number}, {"state", state_name(row.state)}, {"params", params}};
   out["values"] = values;
-  const std::vector<double> constraints = constraint_values(row);
+  std::vector<double> constraints = constraint_values(row);
+  if (constraints.empty()) constraints = violations_of(row);
   if (!constraints.empty()) out["constraints"] = constraints;
   return out;
 }

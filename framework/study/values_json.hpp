@@ -33,9 +33,12 @@ inline constexpr std::string_view fixed_params_attribute = "fixed_params";
 std::vector<std::string> metric_names(const StudyInfo& study);
 // The values of both. Empty without any.
 std::vector<double> constraint_values(const TrialRow& row);
+// How much was broken: the amounts that this program stored, else those above 0 that Optuna has.
+std::vector<double> violations_of(const TrialRow& row);
 
 // {"trial", "state", "params", "values", "constraints"}; infinite values are "inf" and "-inf", what
-// was not told is absent or an empty list.
+// was not told is absent or an empty list. Constraints of a trial that states none are what it was
+// told to break.
 Json trial_json(const TrialRow& row);
 
 // [{"name", "direction"}, ...], "minimize" or "maximize".

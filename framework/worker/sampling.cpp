@@ -124,11 +124,13 @@ void Sampling::sample() {
   series_ = take_samples(plan(), *step_, *rule_, context_.clock);
   measured_.samples = static_cast<std::int64_t>(series_.samples.size());
   measured_.signals = probes_.interference().end(series_.clean, is_synchronous());
-  double busy_ns = 0;
+  double busy_ns = checks_ ? checks_->executing_ns() : 0;
   for (const TimedSample& sample : series_.samples) {
     busy_ns += sample.device_ns.value_or(sample.wall_ns);
   }
-  state.end(static_cast<double>(measured_.samples * measured_.repeat), busy_ns, measured_.signals);
+  const std::int64_t executions =
+      measured_.samples * measured_.repeat + (checks_ ? checks_->executions() : 0);
+  state.end(static_cast<double>(executions), busy_ns, measured_.signals);
   // A shard that leaves early must not keep the others waiting.
   if (series_.is_failed || series_.stop_rule == StopReason::deadline) start_.abort();
   check(step_->error(), "sample");

@@ -127,7 +127,10 @@ std::optional<int> LoopChecks::written_set(int first_set, std::int64_t repeat) {
 
 void LoopChecks::execute(int first_set, std::int64_t repeat, int& next_set) {
   ring_.mark_outputs(first_set, repeat);
+  const double begin_ns = context_.clock.wall_ns();
   check(kernel_.run(first_set, repeat), "sample");
+  executing_ns_ += context_.clock.wall_ns() - begin_ns;
+  executions_ += repeat;
   next_set = static_cast<int>((first_set + repeat) % ring_.sets());
 }
 

@@ -27,6 +27,9 @@ class LoopChecks : public BetweenSamples {
   PluginError prepare(int first_set, std::int64_t repeat) override;
   // When the last sample was taken, `series` from the first on.
   void end_loop(std::span<const TimedSample> series, std::vector<Signal>& signals);
+  // Executions of its own so far, and how long they took: the device was as busy as in a sample.
+  std::int64_t executions() const { return executions_; }
+  double executing_ns() const { return executing_ns_; }
   // Behind the loop. Throws RequestFailed.
   void check_after_wait(std::int64_t repeat, std::vector<Signal>& signals);
   // What the parent is told.
@@ -65,7 +68,8 @@ class LoopChecks : public BetweenSamples {
   std::uint64_t seed_, draws_ = 0;
   bool settles_ = false, is_changeable_ = false;
   int changed_rows_ = 0;
-  std::int64_t seen_ = 0, next_row_at_ = 0;
+  std::int64_t seen_ = 0, next_row_at_ = 0, executions_ = 0;
+  double executing_ns_ = 0;
   std::int64_t comparable_ = 0;  // of those seen: on the staged inputs
 };
 
