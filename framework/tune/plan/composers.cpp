@@ -60,6 +60,10 @@ std::vector<KernelCase> Composers::kernels(std::span<const Configuration> config
   return {unique.begin(), unique.end()};
 }
 
+ExitCode exit_code_of(const Refusal& refusal) {
+  return refusal.reason == "out_of_memory" ? ExitCode::gate_failed : ExitCode::refused;
+}
+
 Evaluation refused_evaluation(const Configuration& configuration, const Refusal& refusal) {
   Evaluation out;
   out.configuration = configuration;

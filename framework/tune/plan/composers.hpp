@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/text/error.hpp"
 #include "model/pricing/composer.hpp"
 #include "tune/plan/target.hpp"
 
@@ -43,6 +44,9 @@ class Composers {
   std::map<KernelCase, const Composer*> first_with_;  // of the mode in_stack
   std::map<const Composer*, std::vector<Stack>> short_stacks_;
 };
+
+// gate_failed where it does not fit into memory, as a search by prices ends; else refused.
+ExitCode exit_code_of(const Refusal& refusal);
 
 // A configuration without figures, for the reason of its refusal.
 Evaluation refused_evaluation(const Configuration& configuration, const Refusal& refusal);

@@ -84,8 +84,13 @@ TunePlan::TunePlan(Sweep sweep, ModelSpec spec, Target target, std::span<const s
   list_possible();
   if (sweep_.sampler == "grid" && !covers_everything()) trim();
   if (forecast_.kernels.empty()) {
-    throw refused("no configuration of this sweep is possible here", sweep_.file,
-                  left_out_.empty() ? "" : left_out_.front());
+    ExitCode exit_code = ExitCode::refused;
+    for (const Configuration& c : forecast_.configurations) {
+      const auto& refusal = composers_->of(c).refusal;
+      if (refusal) exit_code = std::max(exit_code, exit_code_of(*refusal));
+    }
+    throw Error(exit_code, "no configuration of this sweep is possible here", sweep_.file,
+                left_out_.empty() ? "" : left_out_.front());
   }
 }
 

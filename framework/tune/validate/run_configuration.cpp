@@ -14,7 +14,7 @@ constexpr double min_block_s = 0.01;
 
 Error refusal_of(const Refusal& refusal, const Configuration& configuration) {
   const std::string said = refusal.reason + ": " + refusal.text;
-  if (refusal.reason != "ep_exceeds_group") return refused(said);
+  if (refusal.reason != "ep_exceeds_group") return {exit_code_of(refusal), said};
   const std::string ep = std::to_string(configuration.parallel.ep);
   return refused(
       said, {},

@@ -192,7 +192,7 @@ TEST(TunePlan, what_does_not_fit_is_left_out_with_its_reason) {
   const Error error = error_of([&] {
     plan_of(toml("", "[[workload]]\nphase = \"decode\"\nbatch = [65536]\ncontext = 256\n"));
   });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_EQ(error.exit_code(), ExitCode::gate_failed) << "as a search by prices ends";
   EXPECT_THAT(error.line(), HasSubstr("no configuration of this sweep is possible here"));
   EXPECT_THAT(error.line(), HasSubstr("b65536"));
 }
