@@ -1,6 +1,5 @@
 // The dashboard in configs/grafana against the names that the Prometheus export writes.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <regex>
 #include <set>

@@ -1,16 +1,13 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "export/engine/engine_table.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/export/small_deployment.hpp"
 
 namespace halmark::exports {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(EngineTables, every_shipped_table_is_read_and_is_of_its_folder_and_file) {
   int tables = 0;
@@ -36,10 +33,8 @@ TEST(EngineTables, versions_stand_in_the_order_of_their_numbers) {
 
 TEST(EngineTables, an_unknown_version_is_refused_with_the_known_ones) {
   for (const char* version : {"9.9", "", "../sglang/0.5.9"}) {
-    const Error error =
-        test::error_of([&] { read_engine_table("vllm", version, test::engine_folders()); });
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    EXPECT_THAT(error.line(), HasSubstr("known: 0.10.2, 0.11.0"));
+    test::expect_error([&] { read_engine_table("vllm", version, test::engine_folders()); },
+                       "known: 0.10.2, 0.11.0", ExitCode::refused);
   }
 }
 

@@ -1,7 +1,6 @@
 // What a point says, in the words of each engine. Expected values follow from the engines' own
 // rules, which the comments of the emitters name.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/export/small_deployment.hpp"
@@ -16,20 +15,6 @@ using testing::HasSubstr;
 
 std::string refusal(const Deployment& d, const std::string& engine, const std::string& version) {
   return test::error_of([&] { launch(d, engine, version); }).line();
-}
-
-TEST(Launch, dense_replicas_of_vllm_are_one_server_with_data_parallel_ranks) {
-  const Launch l = launch(small_deployment({.dp = 2, .tp = 4}), "vllm", "0.20.1");
-  EXPECT_EQ(l.servers, 1);
-  EXPECT_EQ(l.devices_per_server, 8);
-  EXPECT_EQ(value_of(l, "--tensor-parallel-size"), "4");
-  EXPECT_EQ(value_of(l, "--data-parallel-size"), "2");
-  EXPECT_EQ(value_of(l, "--enable-expert-parallel"), "");
-  EXPECT_EQ(value_of(l, "--max-num-seqs"), "32");  // 64 in flight, the limit is of each of two
-  EXPECT_EQ(value_of(l, "--max-num-batched-tokens"), "2048");
-  EXPECT_EQ(value_of(l, "--max-model-len"), "1024");
-  EXPECT_EQ(value_of(l, "--gpu-memory-utilization"), "0.9");
-  EXPECT_EQ(value_of(l, "--no-enable-prefix-caching"), "on");
 }
 
 TEST(Launch, experts_of_vllm_are_on_all_ranks_of_a_server_or_a_server_is_a_replica) {

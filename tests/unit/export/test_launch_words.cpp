@@ -1,16 +1,16 @@
 // Commands and files of each engine word for word.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "export/engine/launch_rules.hpp"
 #include "export/engine/launch_text.hpp"
 #include "small_deployment.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::exports {
 namespace {
 
+using test::expect_error;
 using test::launch;
 using test::small_deployment;
 using test::value_of;
@@ -33,6 +33,7 @@ TEST(LaunchWords, of_vllm) {
   EXPECT_EQ(l.group_devices, 4);
   EXPECT_EQ(l.devices_per_server, 16);
   EXPECT_EQ(l.servers, 1);
+  EXPECT_EQ(value_of(l, "--max-num-seqs"), "32") << "64 in flight, the limit is of each of two";
   EXPECT_FALSE(l.span) << "data-parallel ranks meet in another way";
   const Launch one = launch(small_deployment({.tp = 4, .pp = 2}), "vllm", "0.20.1");
   ASSERT_TRUE(one.span);
@@ -91,12 +92,10 @@ TEST(LaunchWords, of_trtllm) {
   EXPECT_THAT(launch(narrow, "trtllm", "1.0.0").options,
               HasSubstr("  dtype: fp8  # kv_cache of the point\n"));
   narrow.point.configuration.precision.kv_cache = Dtype::f8_e5m2;
-  EXPECT_THAT(test::error_of([&] { launch(narrow, "trtllm", "1.0.0"); }).line(),
-              HasSubstr("its fp8 cache is e4m3"));
-  EXPECT_THAT(test::error_of([] {
-                launch(small_deployment({.dp = 4, .tp = 2, .ep = 4}, true), "trtllm", "1.0.0");
-              }).line(),
-              HasSubstr("the point has tp2 with ep4"));
+  expect_error([&] { launch(narrow, "trtllm", "1.0.0"); }, "its fp8 cache is e4m3");
+  expect_error(
+      [] { launch(small_deployment({.dp = 4, .tp = 2, .ep = 4}, true), "trtllm", "1.0.0"); },
+      "the point has tp2 with ep4");
 }
 
 TEST(LaunchWords, of_llama_cpp) {
@@ -133,10 +132,8 @@ TEST(LaunchWords, of_llama_cpp) {
   EXPECT_THAT(refused(Dtype::f8_e4m3fn, Dtype::bf16),
               HasSubstr("no type of its files has products of p"));
   EXPECT_THAT(refused(Dtype::bf16, Dtype::f8_e4m3fn), HasSubstr("no type of its cache is f8_e4m3"));
-  EXPECT_THAT(test::error_of([] {
-                launch(small_deployment({.dp = 2, .ep = 2}, true), "llamacpp", "b11434");
-              }).line(),
-              HasSubstr("it does not spread experts over ranks"));
+  expect_error([] { launch(small_deployment({.dp = 2, .ep = 2}, true), "llamacpp", "b11434"); },
+               "it does not spread experts over ranks");
 }
 
 TEST(LaunchWords, types_have_the_words_of_the_engines) {
@@ -156,13 +153,11 @@ TEST(LaunchWords, types_have_the_words_of_the_engines) {
   EXPECT_EQ(cache(Dtype::f8_e5m2), "fp8_e5m2");
   d = small_deployment({});
   d.point.configuration.precision.attention = Dtype::f32;
-  EXPECT_THAT(test::error_of([&] { launch(d, "vllm", "0.20.1"); }).line(),
-              HasSubstr("attention in f32 has no flag of its own"));
+  expect_error([&] { launch(d, "vllm", "0.20.1"); }, "attention in f32 has no flag of its own");
   d = small_deployment({});
   d.point.configuration.precision.activation = d.point.configuration.precision.attention =
       Dtype::s8;
-  EXPECT_THAT(test::error_of([&] { launch(d, "vllm", "0.20.1"); }).line(),
-              HasSubstr("activations of s8"));
+  expect_error([&] { launch(d, "vllm", "0.20.1"); }, "activations of s8");
 }
 
 TEST(LaunchWords, fractions_are_rounded_down_and_shares_up) {
@@ -180,18 +175,17 @@ TEST(LaunchFiles, of_two_servers_start_both_and_wait) {
   EXPECT_THAT(script,
               testing::StartsWith("#!/bin/sh\n# small with vllm 0.20.1 on 4 x h200; written "
                                   "by halmark "));
-  EXPECT_THAT(script,
-              HasSubstr("# server 1 of 2\nCUDA_VISIBLE_DEVICES=0,1 vllm serve org/small \\\n"
-                        "  --tensor-parallel-size 2 \\\n"));
-  EXPECT_THAT(script, HasSubstr("\n# server 2 of 2\nCUDA_VISIBLE_DEVICES=2,3 vllm serve"));
-  EXPECT_THAT(script, HasSubstr(" \\\n  --port 8001 &\nwait\n"));
-  EXPECT_THAT(script, HasSubstr("\n# memory of the fullest rank: 20 GiB of weights, 30 GiB of keys "
-                                "and values, 4 GiB of activations\n"));
-  EXPECT_THAT(script, HasSubstr("\n# point 1 of 1: "));
   EXPECT_THAT(
       script,
-      HasSubstr("\n# forecast (times: roofline): memory 0.00 GB, TTFT 50.0 ms, TPOT 10.0 ms, "));
-  EXPECT_THAT(script, HasSubstr("\n# --tensor-parallel-size 2                tp2\n"));
+      test::has_all({"# server 1 of 2\nCUDA_VISIBLE_DEVICES=0,1 vllm serve org/small \\\n"
+                     "  --tensor-parallel-size 2 \\\n",
+                     "\n# server 2 of 2\nCUDA_VISIBLE_DEVICES=2,3 vllm serve",
+                     " \\\n  --port 8001 &\nwait\n",
+                     "\n# memory of the fullest rank: 20 GiB of weights, 30 GiB of keys "
+                     "and values, 4 GiB of activations\n",
+                     "\n# point 1 of 1: ",
+                     "\n# forecast (times: roofline): memory 0.00 GB, TTFT 50.0 ms, TPOT 10.0 ms, ",
+                     "\n# --tensor-parallel-size 2                tp2\n"}));
   Deployment here = d;
   here.device.clear();
   EXPECT_THAT(launch_files(here, launch(here, "vllm", "0.20.1")).front().text,
@@ -206,9 +200,9 @@ TEST(LaunchFiles, of_flags_are_read_by_the_engines_that_take_one) {
   const auto files = launch_files(d, launch(d, "vllm", "0.20.1"));
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[1].name, "config.yaml");
-  EXPECT_THAT(files[1].text, HasSubstr("\nmodel: org/small\ntensor-parallel-size: 2  # tp2\n"));
-  EXPECT_THAT(files[1].text, HasSubstr("\nenable-chunked-prefill: true  # "));
-  EXPECT_THAT(files[1].text, HasSubstr("\nenable-prefix-caching: false  # "));
+  EXPECT_THAT(files[1].text, test::has_all({"\nmodel: org/small\ntensor-parallel-size: 2  # tp2\n",
+                                            "\nenable-chunked-prefill: true  # ",
+                                            "\nenable-prefix-caching: false  # "}));
   const auto sglang = launch_files(d, launch(d, "sglang", "0.5.9"));
   ASSERT_EQ(sglang.size(), 2u);
   EXPECT_THAT(sglang[1].text, Not(HasSubstr("\nmodel: ")));
@@ -224,17 +218,13 @@ TEST(LaunchFiles, as_a_document_have_words_files_and_flags) {
   const Deployment d = small_deployment({.dp = 2, .tp = 2}, true);
   const Launch l = launch(d, "vllm", "0.20.1");
   const Json document = launch_json(d, l);
-  EXPECT_EQ(document["engine"], "vllm");
-  EXPECT_EQ(document["version"], "0.20.1");
+  EXPECT_THAT(document, test::HasValues(R"({"/engine": "vllm", "/version": "0.20.1",
+      "/point": "point 1 of 1", "/is_forecast_of_engine": false, "/devices_per_server": 2,
+      "/flags/0": {"flag": "--tensor-parallel-size", "value": "2", "why": "tp2"}})"));
   EXPECT_EQ(document["is_verified"], l.is_verified);
   EXPECT_EQ(document["flags_source"], l.source);
-  EXPECT_EQ(document["point"], "point 1 of 1");
-  EXPECT_EQ(document["is_forecast_of_engine"], false);
-  EXPECT_EQ(document["devices_per_server"], 2);
   ASSERT_EQ(document["servers"].size(), 2u);
   EXPECT_EQ(document["servers"][1].back(), "8001");
-  EXPECT_EQ(document["flags"][0], Json::parse(R"({"flag": "--tensor-parallel-size", "value": "2",
-      "why": "tp2"})"));
   EXPECT_EQ(document["files"].size(), 2u);
 }
 

@@ -1,14 +1,15 @@
 // Manifests of each engine word for word.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "export/cluster/manifests.hpp"
 #include "small_deployment.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::exports {
 namespace {
 
+using test::HasValues;
 using test::launch;
 using test::small_deployment;
 using testing::HasSubstr;
@@ -25,21 +26,19 @@ TEST(ManifestWords, of_a_server_are_a_deployment_and_a_service) {
   ASSERT_EQ(all.size(), 2u);
   const Json labels = {{"app", "small"}, {"part", "small-n0"}, {"role", "serve"}};
   EXPECT_EQ(all[0]["metadata"], Json({{"name", "small-n0"}, {"labels", labels}}));
-  EXPECT_EQ(all[0]["spec"]["strategy"]["type"], "Recreate");
+  EXPECT_THAT(all, HasValues(R"({"/0/spec/strategy/type": "Recreate",
+      "/1/spec/ports": [{"name": "http", "port": 8000, "targetPort": 8000}]})"));
   EXPECT_EQ(all[0]["spec"]["selector"]["matchLabels"], labels);
   const Json& pod = all[0]["spec"]["template"]["spec"];
   const Json& c = pod["containers"][0];
-  EXPECT_EQ(c["image"], "vllm/vllm-openai:v0.20.1");
-  EXPECT_EQ(c["ports"], Json::parse(R"([{"name": "http", "containerPort": 8000}])"));
-  EXPECT_EQ(c["readinessProbe"], Json::parse(R"({"httpGet": {"path": "/health", "port": "http"},
-      "periodSeconds": 10, "failureThreshold": 180})"));
-  EXPECT_EQ(c["resources"]["requests"], Json::parse(R"({"nvidia.com/gpu": 2})"));
-  EXPECT_EQ(c["volumeMounts"], Json::parse(R"([{"name": "shm", "mountPath": "/dev/shm"}])"));
+  EXPECT_THAT(c, HasValues(R"({"/image": "vllm/vllm-openai:v0.20.1",
+      "/ports": [{"name": "http", "containerPort": 8000}],
+      "/readinessProbe": {"httpGet": {"path": "/health", "port": "http"}, "periodSeconds": 10,
+      "failureThreshold": 180}, "/resources/requests": {"nvidia.com/gpu": 2},
+      "/volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]})"));
   EXPECT_THAT(c["command"].dump(), testing::EndsWith(R"("--host","0.0.0.0","--port","8000"])"));
   EXPECT_EQ(pod["volumes"], Json::parse(R"([{"name": "shm", "emptyDir": {"medium": "Memory"}}])"));
   EXPECT_EQ(all[1]["spec"]["selector"], Json({{"app", "small"}, {"role", "serve"}}));
-  EXPECT_EQ(all[1]["spec"]["ports"],
-            Json::parse(R"([{"name": "http", "port": 8000, "targetPort": 8000}])"));
   EXPECT_FALSE(all[1]["spec"].contains("clusterIP"));
 }
 
@@ -70,12 +69,11 @@ TEST(ManifestWords, a_file_of_options_is_a_config_map_that_is_mounted) {
   const Launch l = launch(d, "trtllm", "1.0.0");
   const auto all = manifests_of(d, l, {{"a", {8}}});
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0]["kind"], "ConfigMap");
-  EXPECT_EQ(all[0]["metadata"]["name"], "small-options");
+  EXPECT_THAT(all, HasValues(R"({"/0/kind": "ConfigMap", "/0/metadata/name": "small-options"})"));
   EXPECT_EQ(all[0]["data"]["options.yaml"], l.options);
   const Json& pod = all[1]["spec"]["template"]["spec"];
-  EXPECT_EQ(pod["volumes"][1]["configMap"]["name"], "small-options");
-  EXPECT_EQ(pod["containers"][0]["volumeMounts"][1]["mountPath"], "/etc/halmark");
+  EXPECT_THAT(pod, HasValues(R"({"/volumes/1/configMap/name": "small-options",
+      "/containers/0/volumeMounts/1/mountPath": "/etc/halmark"})"));
   EXPECT_THAT(pod["containers"][0]["command"].dump(),
               HasSubstr(R"("--extra_llm_api_options","/etc/halmark/options.yaml")"));
 }
@@ -87,21 +85,19 @@ TEST(ManifestWords, a_server_over_two_nodes_has_a_leader_and_followers) {
   ASSERT_EQ(all.size(), 4u);
   const std::string app = "org-my-model-" + std::string(27, 'x');
   EXPECT_EQ(all[0]["metadata"]["name"], app + "-s0-0") << "40 characters of the model";
-  EXPECT_EQ(all[0]["spec"]["ports"][0]["name"], "meet");
-  EXPECT_EQ(all[0]["spec"]["ports"][0]["port"], 8000);
-  EXPECT_EQ(all[0]["spec"]["publishNotReadyAddresses"], true);
+  EXPECT_THAT(all, HasValues(R"({"/0/spec/ports/0/name": "meet",
+      "/0/spec/ports/0/port": 8000, "/0/spec/publishNotReadyAddresses": true,
+      "/1/metadata/labels/role": "serve", "/2/metadata/labels/role": "follow"})"));
   const auto command = [&](std::size_t i) {
     return all[i]["spec"]["template"]["spec"]["containers"][0]["command"].dump();
   };
   EXPECT_THAT(command(1), HasSubstr(R"("--nnodes","2","--node-rank","0","--master-addr",")" + app +
                                     "-s0-0\"]"));
   EXPECT_THAT(command(2), testing::EndsWith(R"(","--headless"])"));
-  EXPECT_EQ(all[1]["metadata"]["labels"]["role"], "serve");
-  EXPECT_EQ(all[2]["metadata"]["labels"]["role"], "follow");
   const Json& follower = all[2]["spec"]["template"]["spec"];
   EXPECT_FALSE(follower["containers"][0].contains("ports"));
-  EXPECT_EQ(follower["containers"][0]["resources"]["limits"]["nvidia.com/gpu"], 8);
-  EXPECT_EQ(follower["nodeSelector"]["kubernetes.io/hostname"], "b");
+  EXPECT_THAT(follower, HasValues(R"({"/containers/0/resources/limits/nvidia.com~1gpu": 8,
+      "/nodeSelector/kubernetes.io~1hostname": "b"})"));
 }
 
 TEST(ManifestWords, the_file_says_where_servers_are) {
@@ -109,10 +105,11 @@ TEST(ManifestWords, the_file_says_where_servers_are) {
   const TextFile file = manifest_file(d, launch(d, "vllm", "0.20.1"),
                                       std::vector<ClusterNode>{{"a", {2}}, {"b", {2}}}, {});
   EXPECT_EQ(file.name, "manifests.yaml");
-  EXPECT_THAT(file.text, HasSubstr("\n# server 1 of 2: a\n# server 2 of 2: b\n"));
-  EXPECT_THAT(file.text, HasSubstr("\n# --tensor-parallel-size 2: tp2\n"));
-  EXPECT_THAT(file.text, HasSubstr("# image: the name that its project publishes; not looked up\n"
-                                   "---\napiVersion: apps/v1\n"));
+  EXPECT_THAT(file.text,
+              test::has_all({"\n# server 1 of 2: a\n# server 2 of 2: b\n",
+                             "\n# --tensor-parallel-size 2: tp2\n",
+                             "# image: the name that its project publishes; not looked up\n"
+                             "---\napiVersion: apps/v1\n"}));
 }
 
 }  // namespace

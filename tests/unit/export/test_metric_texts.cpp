@@ -1,18 +1,17 @@
 // Every format of other tools written out for one kernel and one point.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "export/exchange/exchange.hpp"
 #include "small_deployment.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/full_values.hpp"
 
 namespace halmark::exports {
 namespace {
 
+using test::HasValues;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 MetricTable one_kernel() {
   RunReport report{.title = "small",
@@ -54,10 +53,18 @@ TEST(MetricTexts, a_kernel_without_a_time_or_work_has_no_rate) {
   KernelPoint k{.key = "k", .status = Status::ok};
   report.kernels = {k};
   EXPECT_EQ(kernel_rows(report, {}).left.at("ok"), 1) << "no duration";
+  report.kernels[0].status = Status::out_of_memory;
+  EXPECT_EQ(kernel_rows(report, {}).left.at("out_of_memory"), 1);
+  report.kernels[0].status = Status::ok;
   report.kernels[0].duration_ns = 0;
   EXPECT_TRUE(kernel_rows(report, {}).rows.empty());
   report.kernels[0].duration_ns = 0.5;
   EXPECT_EQ(kernel_rows(report, {}).rows.at(0).metrics.size(), 1u) << "no FLOPs, no bytes, no MFU";
+}
+
+TEST(MetricTexts, an_empty_table_and_another_format_are_refused) {
+  test::expect_error([] { exchange_files("csv", {}); }, "", ExitCode::refused);
+  test::expect_error([] { exchange_files("xls", one_kernel()); }, "csv");
 }
 
 TEST(MetricTexts, csv_has_a_line_for_each_figure) {
@@ -91,23 +98,21 @@ TEST(MetricTexts, prometheus_has_a_family_for_each_figure) {
 
 TEST(MetricTexts, google_benchmark_has_counters_beside_its_times) {
   const Json out = Json::parse(gbench_text(one_kernel()));
-  EXPECT_EQ(out["benchmarks"][0], Json::parse(R"({"name": "gemm \"a\"", "family_index": 0,
+  EXPECT_THAT(out, HasValues(R"({"/benchmarks/0": {"name": "gemm \"a\"", "family_index": 0,
       "per_family_instance_index": 0, "run_name": "gemm \"a\"", "run_type": "iteration",
-      "repetitions": 1, "repetition_index": 0, "threads": 1, "iterations": 3,
-      "real_time": 2000.0, "cpu_time": 2000.0, "time_unit": "ns", "flops_per_s": 2e9,
-      "bytes_per_s": 5e8, "mfu_ratio": 0.5})"));
-  EXPECT_EQ(out["context"], Json::parse(R"({"date": "2026-11-21T04:17:27Z", "host_name": "cpu-1",
+      "repetitions": 1, "repetition_index": 0, "threads": 1, "iterations": 3, "real_time": 2000.0,
+      "cpu_time": 2000.0, "time_unit": "ns", "flops_per_s": 2e9, "bytes_per_s": 5e8,
+      "mfu_ratio": 0.5}, "/context": {"date": "2026-11-21T04:17:27Z", "host_name": "cpu-1",
       "executable": "halmark 9", "num_cpus": 1, "mhz_per_cpu": 0, "cpu_scaling_enabled": false,
       "caches": [], "load_avg": [], "library_version": "halmark 9",
       "library_build_type": "release", "json_schema_version": 1,
-      "halmark_origin": "halmark bench"})"));
+      "halmark_origin": "halmark bench"}})"));
   MetricTable unmeasured{.rows = {{.name = "a", .metrics = {{.name = "ttft_ns", .value = 1}}},
                                   {.name = "b", .metrics = {{.name = "latency_ns", .value = 2}}}}};
   const Json rows = Json::parse(gbench_text(unmeasured))["benchmarks"];
   ASSERT_EQ(rows.size(), 1u) << "a row without the time of one execution is none";
-  EXPECT_EQ(rows[0]["family_index"], 1);
-  EXPECT_EQ(rows[0]["iterations"], 1);
-  EXPECT_EQ(rows[0]["real_time"], 2.0);
+  EXPECT_THAT(rows, HasValues(R"({"/0/family_index": 1, "/0/iterations": 1,
+      "/0/real_time": 2.0})"));
 }
 
 TEST(MetricTexts, actions_get_units_and_half_the_width_of_intervals) {
@@ -116,9 +121,8 @@ TEST(MetricTexts, actions_get_units_and_half_the_width_of_intervals) {
       "value": 2000.0, "range": "± 5 %", "extra": "device cpu:0, measured, halmark bench"}])"));
   const Json bigger = Json::parse(gha_text(one_kernel(), true));
   ASSERT_EQ(bigger.size(), 3u);
-  EXPECT_EQ(bigger[0]["unit"], "FLOP/s");
-  EXPECT_EQ(bigger[1]["unit"], "bytes/s");
-  EXPECT_EQ(bigger[2]["unit"], "1");
+  EXPECT_THAT(bigger, HasValues(R"({"/0/unit": "FLOP/s", "/1/unit": "bytes/s",
+      "/2/unit": "1"})"));
   EXPECT_FALSE(bigger[0].contains("range"));
   const auto unit = [](const std::string& name) {
     const MetricTable t{.rows = {{.metrics = {{.name = name, .value = 0, .low = 0, .high = 1}}}}};
@@ -147,11 +151,9 @@ TEST(MetricTexts, otlp_has_units_and_what_the_figures_are_of) {
   for (const Json& a : resource["resource"]["attributes"]) {
     about[a["key"]] = a["value"]["stringValue"];
   }
-  EXPECT_EQ(about["service.name"], "halmark");
-  EXPECT_EQ(about["halmark.fingerprint"], "cpu-1");
-  EXPECT_EQ(about["halmark.tool"], "halmark 9");
-  EXPECT_EQ(about["halmark.title"], "small");
-  EXPECT_EQ(about["halmark.origin"], "halmark bench");
+  EXPECT_THAT(about, HasValues(R"({"/service.name": "halmark",
+      "/halmark.fingerprint": "cpu-1", "/halmark.tool": "halmark 9", "/halmark.title": "small",
+      "/halmark.origin": "halmark bench"})"));
   std::vector<std::string> lines;
   for (const Json& m : resource["scopeMetrics"][0]["metrics"]) {
     const Json& point = m["gauge"]["dataPoints"][0];
@@ -172,8 +174,7 @@ TEST(MetricTexts, otlp_has_units_and_what_the_figures_are_of) {
   const Json labels =
       resource["scopeMetrics"][0]["metrics"][0]["gauge"]["dataPoints"][0]["attributes"];
   ASSERT_EQ(labels.size(), 5u);
-  EXPECT_EQ(labels[0]["key"], "case");
-  EXPECT_EQ(labels[4]["value"]["stringValue"], "measured");
+  EXPECT_THAT(labels, HasValues(R"({"/0/key": "case", "/4/value/stringValue": "measured"})"));
 }
 
 TEST(MetricTexts, otlp_units_follow_from_names_and_fractions_are_cut_at_nanoseconds) {
@@ -196,6 +197,8 @@ TEST(MetricTexts, otlp_units_follow_from_names_and_fractions_are_cut_at_nanoseco
   EXPECT_EQ(metric("other", second), "other 1 1000000000");
   EXPECT_EQ(metric("other", "1970-01-01T00:00:00.0000000019Z"), "other 1 1");
   EXPECT_EQ(metric("other", "1970-01-01 00:00:00.5"), "other 1 500000000");
+  // date -u +%s
+  EXPECT_EQ(metric("other", "2026-11-21T04:17:27Z"), "other 1 1795234647000000000");
 }
 
 TEST(MetricTexts, rows_of_a_front_have_the_objectives_of_each_point) {

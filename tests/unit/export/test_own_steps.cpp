@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "export/engine/launch_text.hpp"
 #include "export/engine/own_steps.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/export/small_deployment.hpp"
 
 namespace halmark::exports {
@@ -44,10 +44,11 @@ TEST(OwnSteps, without_one_the_forecast_is_said_to_be_none_of_the_engine) {
 TEST(OwnSteps, one_of_the_point_stands_beside_its_forecast_with_origin_and_ratio) {
   const auto out = lines(imported("vllm", "small", 64));
   ASSERT_EQ(out.size(), 1u);
-  EXPECT_THAT(out[0], HasSubstr("imported from vllm-bench, r.json (sha256 0123456789ab), version "
-                                "not stated"));
-  EXPECT_THAT(out[0], HasSubstr("decode, batch 64, 1000 prompt + 24 generated: 15.0 ms"));
-  EXPECT_THAT(out[0], HasSubstr("forecast here 10.0 ms, the engine needs 1.50 times that"));
+  EXPECT_THAT(out[0],
+              test::has_all({"imported from vllm-bench, r.json (sha256 0123456789ab), version "
+                             "not stated",
+                             "decode, batch 64, 1000 prompt + 24 generated: 15.0 ms",
+                             "forecast here 10.0 ms, the engine needs 1.50 times that"}));
   EXPECT_THAT(out[0], Not(HasSubstr("no forecast")));
 }
 

@@ -1,6 +1,5 @@
 // Files that are written, replaced or left alone; YAML that is read back; lists of points.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 
@@ -9,13 +8,12 @@
 #include "export/write_files.hpp"
 #include "export/yaml.hpp"
 #include "small_deployment.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::exports {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -83,10 +81,8 @@ TEST(WrittenFiles, of_other_contents_are_kept_unless_they_may_be_replaced) {
 TEST(WrittenFiles, where_no_folder_can_be_are_an_error) {
   const test::ScratchFolder folder;
   test::write_file(folder / "file", "x");
-  const Error error =
-      test::error_of([&] { write_files(two, folder / "file/below/", Existing::refused); });
-  EXPECT_EQ(error.exit_code(), ExitCode::error);
-  EXPECT_THAT(error.line(), HasSubstr("the folder cannot be made: "));
+  test::expect_error([&] { write_files(two, folder / "file/below/", Existing::refused); },
+                     "the folder cannot be made: ", ExitCode::error);
 }
 
 TEST(YamlText, scalars_are_quoted_where_they_would_be_read_as_something_else) {
@@ -123,18 +119,12 @@ SearchedFront three_points() {
 
 TEST(FrontList, has_a_line_for_points_that_are_alike) {
   const report::View view = front_list(three_points(), 0.01);
-  EXPECT_EQ(view.data["origin"], "run 7");
-  EXPECT_EQ(view.data["title"], "sweep");
-  EXPECT_EQ(view.data["model"], "small");
-  EXPECT_EQ(view.data["groups"], 2);
+  EXPECT_THAT(view.data, test::HasValues(R"({"/origin": "run 7", "/title": "sweep",
+      "/model": "small", "/groups": 2, "/points/2/alike": 3, "/points/2/figures/ttft": 1.5e8})"));
   ASSERT_EQ(view.data["points"].size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(view.data["points"][i]["point"], i + 1);
   EXPECT_EQ(view.data["points"][0]["alike"], view.data["points"][1]["alike"]);
-  EXPECT_EQ(view.data["points"][2]["alike"], 3);
-  EXPECT_EQ(view.data["points"][2]["figures"]["ttft"], 1.5e8);
-  EXPECT_THAT(view.text, HasSubstr("sweep: small, run 7\n"));
-  EXPECT_THAT(view.text, HasSubstr("TTFT"));
-  EXPECT_THAT(view.text, HasSubstr("150 ms"));
+  EXPECT_THAT(view.text, test::has_all({"sweep: small, run 7\n", "TTFT", "150 ms"}));
   EXPECT_EQ(front_list(three_points(), 0).data["groups"], 3);
   EXPECT_EQ(front_list({.origin = "o", .title = "t", .model = "m"}, 0.01).text,
             "t: m, o\nno point\n");
@@ -151,9 +141,8 @@ TEST(FrontList, shows_a_dash_where_a_point_has_no_such_figure) {
 TEST(PickView, names_the_point_why_and_what_it_gives_up) {
   const report::View view =
       pick_view(three_points(), {.index = 1, .because = "the knee", .gives_up = {"one", "two"}});
-  EXPECT_EQ(view.data["point"], 2);
-  EXPECT_EQ(view.data["because"], "the knee");
-  EXPECT_EQ(view.data["gives_up"], Json::array({"one", "two"}));
+  EXPECT_THAT(view.data, test::HasValues(R"({"/point": 2, "/because": "the knee",
+      "/gives_up": ["one", "two"]})"));
   EXPECT_THAT(view.text, testing::StartsWith("point 2 of run 7: "));
   EXPECT_THAT(view.text, HasSubstr("\n  the knee\n  gives up: one\n  gives up: two\n"));
 }
@@ -200,10 +189,11 @@ TEST(ExportRequest, picks_among_the_points_that_the_engine_can_run) {
   EXPECT_EQ(second.index, 1u);
   EXPECT_THAT(second.because, HasSubstr("; among the 2 that can be run (1 cannot; the first: "
                                         "llamacpp b11434 cannot run this point: tp2: "));
-  EXPECT_THAT(test::error_of([&] {
-                pick({2, 2, 2});
-              }).line(),
-              HasSubstr("no point of the front can be run: llamacpp b11434 cannot run"));
+  test::expect_error(
+      [&] {
+        pick({2, 2, 2});
+      },
+      "no point of the front can be run: llamacpp b11434 cannot run");
 }
 
 }  // namespace

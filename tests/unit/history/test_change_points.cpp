@@ -1,7 +1,6 @@
 #include "history/statistics/change_points.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>

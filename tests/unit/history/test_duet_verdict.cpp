@@ -1,7 +1,6 @@
 #include "history/statistics/duet_verdict.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -62,19 +61,6 @@ TEST(DuetVerdict, same_is_said_only_where_the_interval_lies_within_the_floor) {
   EXPECT_EQ(open.change, Change::undecided);
 }
 
-TEST(DuetVerdict, what_chose_a_kernel_does_not_confirm_it) {
-  constexpr std::size_t choosing_pairs = 5;
-  Duet chosen = duet(0.05, 0.001, choosing_pairs);
-  chosen.choosing_pairs = choosing_pairs;
-  EXPECT_EQ(judge_duet(chosen, 0.03).change, Change::undecided);
-  Duet gone = chosen;  // and equal when it is measured again
-  for (std::size_t i = 0; i < choosing_pairs; ++i) gone.log_ratios.push_back(0.001);
-  EXPECT_EQ(judge_duet(gone, 0.03).change, Change::undecided);
-  Duet stays = duet(0.1, 0.001, 2 * choosing_pairs);
-  stays.choosing_pairs = choosing_pairs;
-  EXPECT_EQ(judge_duet(stays, 0.03).change, Change::slower);
-}
-
 TEST(DuetVerdict, a_pair_that_stands_out_changes_nothing) {
   Duet one_mode = duet(0, 0.002, 9);
   one_mode.log_ratios.push_back(std::log(2.2));
@@ -96,52 +82,6 @@ TEST(DuetVerdict, failed_or_short_duets_say_why) {
   EXPECT_EQ(judge_duet(failed, 0.03).change, Change::invalid) << "a time that nobody believes";
   EXPECT_EQ(judge_duet(duet(0, 0, 2), 0.03).change, Change::invalid);
   EXPECT_EQ(judge_duet(duet(0, 0.001, 3), 0.03).change, Change::same);
-}
-
-SeriesHistory moved_series(Change change, const std::string& reason) {
-  SeriesHistory out;
-  out.change = change;
-  out.reason = reason;
-  out.ratio = 1.2;
-  return out;
-}
-
-HeardDuet heard(double step) {
-  return {.run = 7,
-          .old_build = "a",
-          .new_build = "b",
-          .verdict = judge_duet(duet(step, 0.001, 10), 0.03)};
-}
-
-TEST(HeardDuets, decide_in_the_first_night_what_nights_leave_open) {
-  std::vector<SeriesHistory> night = {moved_series(Change::undecided, "the last night alone"),
-                                      moved_series(Change::same, "")};
-  hear_duet(night[0], heard(0.05));
-  judge_night(night, {});
-  EXPECT_EQ(night[0].change, Change::slower);
-  EXPECT_NEAR(*night[0].ratio, 1.05, 1e-9) << "that of the builds, not that of the nights";
-  EXPECT_EQ(night[1].change, Change::same);
-}
-
-TEST(HeardDuets, builds_that_are_equal_leave_the_change_to_the_machine) {
-  std::vector<SeriesHistory> night = {moved_series(Change::undecided, "")};
-  night[0].stands_out = true;
-  hear_duet(night[0], heard(0));
-  judge_night(night, {});
-  EXPECT_EQ(night[0].change, Change::same);
-  EXPECT_THAT(night[0].reason, HasSubstr("the machine moved"));
-}
-
-TEST(HeardDuets, without_an_answer_nothing_is_called) {
-  std::vector<SeriesHistory> night = {moved_series(Change::undecided, "")};
-  HeardDuet open{.run = 7,
-                 .old_build = "a",
-                 .new_build = "b",
-                 .verdict = judge_duet(duet(0.05, 0.2, 10), 0.03)};
-  hear_duet(night[0], std::move(open));
-  judge_night(night, {});
-  EXPECT_EQ(night[0].change, Change::undecided);
-  EXPECT_THAT(night[0].reason, HasSubstr("no answer"));
 }
 
 // Ten equal pairs: 0.001 / sqrt(10) of error, t(0.975, 5) = 2.570582.

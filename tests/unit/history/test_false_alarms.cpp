@@ -1,7 +1,6 @@
 #include "history/statistics/false_alarms.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -35,11 +34,7 @@ TEST(FalseAlarms, equal_sides_are_not_called_and_slower_ones_are) {
 
 TEST(FalseAlarms, only_what_a_duet_says_as_well_is_an_alarm) {
   FalseAlarms alarms = false_alarms(rows(20, 3, 0.2), 3, {});
-  Duet slower{.kernel_case = alarms.called[0],
-              .plugin_name = {},
-              .old_build = {},
-              .new_build = {},
-              .log_ratios = std::vector<double>(10, 0.1)};
+  Duet slower{.kernel_case = alarms.called[0], .log_ratios = std::vector<double>(10, 0.1)};
   Duet same = slower;
   same.log_ratios.assign(10, 0.0);
   confirm(alarms, std::vector{slower, same, same}, 0.03);

@@ -1,7 +1,6 @@
 #include "history/statistics/false_discovery.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

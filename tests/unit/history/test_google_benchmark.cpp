@@ -1,17 +1,15 @@
 #include "history/google_benchmark.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "history/side.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::history {
 namespace {
 
-using halmark::test::error_of;
-using testing::HasSubstr;
+using halmark::test::expect_error;
 
 // As version 1.7.1 writes it, shortened.
 std::string entry(const std::string& name, int repetition, double time, const char* unit = "us") {
@@ -38,11 +36,6 @@ class GoogleBenchmarkJson : public testing::Test {
   }
   GoogleBenchmarkFile read(const std::string& text) {
     return read_google_benchmark(file("x.json", text));
-  }
-  std::string refusal(const std::string& text) {
-    const Error error = error_of([&] { read(text); });
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.line();
   }
   halmark::test::ScratchFolder folder_;
 };
@@ -71,9 +64,8 @@ TEST_F(GoogleBenchmarkJson, two_files_are_two_sides) {
   EXPECT_EQ(c.changes[0].change, Change::slower);
   EXPECT_NEAR(*c.changes[0].ratio, 1.1, 1e-6);
   const std::string debug = file("d.json", file_of(three(11), "h", "debug"));
-  EXPECT_THAT(
-      error_of([&] { compare_sides(load_side(a, ""), load_side(debug, ""), {}); }).line(),
-      HasSubstr("different machines: h, 2 CPUs, release library and h, 2 CPUs, debug library"));
+  expect_error([&] { compare_sides(load_side(a, ""), load_side(debug, ""), {}); },
+               "different machines: h, 2 CPUs, release library and h, 2 CPUs, debug library");
 }
 
 TEST_F(GoogleBenchmarkJson, a_failed_benchmark_is_a_row_with_its_message) {
@@ -84,16 +76,18 @@ TEST_F(GoogleBenchmarkJson, a_failed_benchmark_is_a_row_with_its_message) {
 }
 
 TEST_F(GoogleBenchmarkJson, what_is_none_is_refused) {
-  EXPECT_THAT(refusal("[]"), HasSubstr("no JSON of Google Benchmark"));
-  EXPECT_THAT(refusal("{\"context\":{}}"), HasSubstr("no JSON of Google Benchmark"));
-  EXPECT_THAT(refusal("{\"context\":"), HasSubstr("x.json:1:"));
-  EXPECT_THAT(refusal(file_of("")), HasSubstr("only aggregates or nothing"));
-  EXPECT_THAT(refusal(file_of("3")), HasSubstr("benchmarks[0]"));
-  EXPECT_THAT(refusal(file_of(entry("a", 0, 1, "fortnight"))), HasSubstr("'fortnight'"));
-  EXPECT_THAT(refusal(file_of("{\"name\":\"a\",\"real_time\":\"1\",\"time_unit\":\"ns\"}")),
-              HasSubstr("no real_time"));
-  EXPECT_THAT(refusal(file_of("{\"real_time\":1,\"time_unit\":\"ns\"}")),
-              HasSubstr("without a name"));
+  for (const auto& [text, reason] : std::map<std::string, std::string>{
+           {"[]", "no JSON of Google Benchmark"},
+           {"{\"context\":{}}", "no JSON of Google Benchmark"},
+           {"{\"context\":", "x.json:1:"},
+           {file_of(""), "only aggregates or nothing"},
+           {file_of("3"), "benchmarks[0]"},
+           {file_of(entry("a", 0, 1, "fortnight")), "'fortnight'"},
+           {file_of(R"({"name":"a","real_time":"1","time_unit":"ns"})"), "no real_time"},
+           {file_of(R"({"real_time":1,"time_unit":"ns"})"), "without a name"}}) {
+    SCOPED_TRACE(text);
+    expect_error([&] { read(text); }, reason, ExitCode::refused);
+  }
 }
 
 TEST_F(GoogleBenchmarkJson, rows_have_their_round_and_the_program_and_names_of_their_own) {

@@ -1,6 +1,5 @@
 // What is said of the last nights of a series, on nights whose levels are stated here.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -41,10 +40,13 @@ SeriesHistory judged(const Series& series, const HistoryRules& rules = {}) {
 
 TEST(NightVerdict, a_change_has_five_nights_before_it_and_is_recent_for_seven) {
   EXPECT_EQ(judged(nights(step(5, 2, 0.3))).change, Change::slower);
+  EXPECT_EQ(judged(nights(step(4, 3, 0.3))).change, Change::undecided);
+  EXPECT_EQ(judged(nights(step(1, 0, 0))).change, Change::waiting);
   EXPECT_EQ(judged(nights(step(4, 3, 0.3))).reason,
             "4 nights before, and 5 are needed to tell a change from the machine");
   EXPECT_EQ(judged(nights(step(20, 7, 0.3))).change, Change::slower);
   EXPECT_EQ(judged(nights(step(20, 8, 0.3))).change, Change::same);
+  EXPECT_TRUE(judged(nights(step(20, 8, 0.3))).changes.at(0).is_agreed);
   EXPECT_EQ(judged(nights(step(1, 1, 0))).reason,
             "1 night before, and 5 are needed to tell a change from the machine");
   EXPECT_EQ(judged(nights({})).reason,

@@ -1,7 +1,6 @@
 #include "history/nights.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "rows.hpp"
 
@@ -9,7 +8,6 @@ namespace halmark::history {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 struct Made {
   int nights = 40;
@@ -78,38 +76,10 @@ TEST(Nights, regimes_alone_change_nothing) {
   }
 }
 
-TEST(Nights, a_speed_of_the_memory_that_no_night_had_is_no_alert) {
-  Series series = made({.nights = 42, .step = 0.3, .step_at = 40, .memory_share = 0});
-  for (SeriesRow& row : series.rows) {
-    if (row.run > 40) row.state.bytes_per_s = 2e10;
-  }
-  const SeriesHistory one = judged(series);
-  EXPECT_EQ(one.change, Change::undecided);
-  EXPECT_EQ(one.reason, "the memory runs at a speed that no earlier night had");
-}
-
 TEST(Nights, a_change_below_the_floor_is_same_and_the_floor_can_be_set) {
   const Series series = made({.nights = 44, .noise = 0.002, .step = 0.02, .step_at = 40});
   EXPECT_EQ(judged(series).change, Change::same);
   EXPECT_EQ(judged(series, {.floor = 0.01}).change, Change::slower);
-}
-
-TEST(Nights, an_old_change_is_history_and_no_alert) {
-  const SeriesHistory one = judged(made({.nights = 45, .step = 0.06, .step_at = 30}));
-  EXPECT_EQ(one.change, Change::same);
-  ASSERT_EQ(one.changes.size(), 1u);
-  EXPECT_TRUE(one.changes[0].is_agreed);
-  EXPECT_EQ(one.changes[0].at, 30u);
-}
-
-TEST(Nights, too_few_of_them_decide_nothing) {
-  EXPECT_EQ(judged(made({.nights = 1})).change, Change::waiting);
-  const SeriesHistory few = judged(made({.nights = 5, .step = 0.2, .step_at = 3}));
-  EXPECT_EQ(few.change, Change::waiting);
-  EXPECT_EQ(few.reason, "4 nights before, and 5 are needed to tell a change from the machine");
-  const SeriesHistory soon = judged(made({.nights = 7, .step = 0.2, .step_at = 3}));
-  EXPECT_EQ(soon.change, Change::undecided);
-  EXPECT_THAT(soon.reason, HasSubstr("3 nights before, and 5 are needed"));
 }
 
 TEST(Nights, rows_that_count_for_nothing_are_left_out) {

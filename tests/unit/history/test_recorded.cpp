@@ -1,19 +1,21 @@
 #include "history/recorded.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "stored.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::history {
 namespace {
 
 using halmark::test::error_of;
+using halmark::test::expect_error;
 using testing::HasSubstr;
+
+const test::StoredNights slower_at_last{.nights = 22, .step = 0.08, .step_at = 20};
 
 class Recorded : public testing::Test {
  protected:
@@ -25,7 +27,7 @@ class Recorded : public testing::Test {
 };
 
 TEST_F(Recorded, the_series_of_all_nights_are_judged_together) {
-  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  test::store_nights(path_, slower_at_last);
   const NightReport night = report({});
   ASSERT_EQ(night.series.size(), 2u);
   EXPECT_EQ(night.runs.size(), 22u);
@@ -37,7 +39,7 @@ TEST_F(Recorded, the_series_of_all_nights_are_judged_together) {
 }
 
 TEST_F(Recorded, an_op_is_read_by_its_keys_with_the_same_result) {
-  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  test::store_nights(path_, slower_at_last);
   const NightReport all = report({}), op = report({.op = "gemm"});
   ASSERT_EQ(op.series.size(), all.series.size());
   for (std::size_t i = 0; i < op.series.size(); ++i) {
@@ -49,21 +51,24 @@ TEST_F(Recorded, an_op_is_read_by_its_keys_with_the_same_result) {
 }
 
 TEST_F(Recorded, only_the_latest_nights_and_the_device_that_is_asked_for) {
-  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  test::store_nights(path_, slower_at_last);
   const NightReport few = report({.nights = 12});
   EXPECT_EQ(few.runs.front(), 11);
   EXPECT_EQ(few.series[0].nights.size(), 12u);
   EXPECT_EQ(report({.device = "cpu:0"}).series.size(), 2u);
-  EXPECT_THAT(error_of([&] { report({.device = "cuda"}); }).line(),
-              HasSubstr("no kernel on cuda was measured"));
+  expect_error([&] { report({.device = "cuda"}); }, "no kernel on cuda was measured");
+}
+
+std::int64_t begin(Store& store, const std::string& utc = "2026-01-01",
+                   const std::string& fingerprint = "class@host") {
+  return store.begin_run(
+      {.command = "halmark bench", .fingerprint = fingerprint, .started_utc = utc});
 }
 
 // Rows of one kernel in a run of that day; of none with no times.
 void append_run(const std::string& path, const std::string& day, std::vector<Measurement> rows) {
   const auto store = open_store(path);
-  const std::int64_t run = store->begin_run(
-      {.command = "halmark bench", .fingerprint = "class@host", .started_utc = day + "T02:00:00Z"});
-  store->append(run, rows);
+  store->append(begin(*store, day + "T02:00:00Z"), rows);
 }
 
 std::vector<Measurement> rows_of(std::int64_t m, Status status = Status::ok) {
@@ -83,7 +88,7 @@ const SeriesHistory& series_of(const NightReport& night, const std::string& m) {
 }
 
 TEST_F(Recorded, a_series_that_was_not_measured_tonight_keeps_no_verdict_of_an_earlier_night) {
-  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  test::store_nights(path_, slower_at_last);
   append_run(path_, "2026-02-01", rows_of(2));
   const NightReport night = report({});
   EXPECT_EQ(series_of(night, "m=1").change, Change::waiting) << "it was SLOWER";
@@ -112,7 +117,7 @@ TEST_F(Recorded, a_series_that_breaks_tonight_has_failed) {
 }
 
 TEST_F(Recorded, a_series_without_a_sound_row_tonight_is_invalid_with_the_reason) {
-  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  test::store_nights(path_, slower_at_last);
   std::vector<Measurement> rows = rows_of(1, Status::invalid);
   const std::vector<Measurement> others = rows_of(2, Status::suspect);
   rows.insert(rows.end(), others.begin(), others.end());
@@ -146,11 +151,10 @@ TEST_F(Recorded, runs_of_other_machines_are_left_out) {
 TEST_F(Recorded, what_is_not_there_is_refused_with_the_reason) {
   EXPECT_EQ(error_of([&] { report({}); }).exit_code(), ExitCode::refused);
   { open_store(path_); }
-  EXPECT_THAT(error_of([&] { report({}); }).line(), HasSubstr("the database has no run"));
+  expect_error([&] { report({}); }, "the database has no run");
   test::store_nights(path_, {.nights = 1});
-  EXPECT_THAT(error_of([&] { report({.op = "gem"}); }).line(), HasSubstr("kernel of op 'gem'"));
-  EXPECT_THAT(error_of([&] { report({.model = "llama"}); }).line(),
-              HasSubstr("configuration of model 'llama'"));
+  expect_error([&] { report({.op = "gem"}); }, "kernel of op 'gem'");
+  expect_error([&] { report({.model = "llama"}); }, "configuration of model 'llama'");
 }
 
 Evaluation step_of(const std::string& model, double ns) {
@@ -165,8 +169,7 @@ Evaluation step_of(const std::string& model, double ns) {
 TEST_F(Recorded, configurations_of_a_model_are_series_too) {
   for (int night = 1; night <= 12; ++night) {
     const auto store = open_store(path_);
-    const std::int64_t run = store->begin_run(
-        {.command = "halmark tune", .fingerprint = "class@host", .started_utc = "2026-01-01"});
+    const std::int64_t run = begin(*store);
     store->append(run, step_of("m", 5000));
     store->append(run, step_of("m", night > 10 ? 1200 : 1000));
     store->append(run, step_of("other", 7000));
@@ -216,8 +219,7 @@ TEST_F(Recorded, duets_of_recent_nights_are_heard) {
 void store_night(const std::string& path, const std::vector<std::pair<std::int64_t, double>>& rows,
                  const std::string& fingerprint = "class@host") {
   const auto store = open_store(path);
-  const std::int64_t run = store->begin_run(
-      {.command = "halmark bench", .fingerprint = fingerprint, .started_utc = "2026-01-01"});
+  const std::int64_t run = begin(*store, "2026-01-01", fingerprint);
   int round = 0;
   for (const auto& [m, ns] : rows) store->append(run, test::measurement(m, ns, round++));
 }
@@ -259,8 +261,7 @@ TEST_F(Recorded, of_an_op_twelve_rows_a_night_are_read_of_this_machine) {
 TEST_F(Recorded, a_device_is_named_by_its_backend_and_its_number) {
   {
     const auto store = open_store(path_);
-    const std::int64_t run = store->begin_run(
-        {.command = "halmark bench", .fingerprint = "class@host", .started_utc = "2026-01-01"});
+    const std::int64_t run = begin(*store);
     Measurement other = test::measurement(2, 1000, 0);
     other.kernel_case.backend = "cuda";
     store->append(run, other);
@@ -271,15 +272,14 @@ TEST_F(Recorded, a_device_is_named_by_its_backend_and_its_number) {
     for (const char* device : {"cpu", "cpu:0", "cuda", "cuda:0"}) {
       EXPECT_EQ(report({.op = op, .device = device}).series.size(), 1u) << op << device;
     }
-    EXPECT_THAT(error_of([&] { report({.op = op, .device = "cpu:1"}); }).line(),
-                HasSubstr("on cpu:1 was measured in the latest runs of this machine"));
+    expect_error([&] { report({.op = op, .device = "cpu:1"}); },
+                 "on cpu:1 was measured in the latest runs of this machine");
   }
 }
 
 TEST_F(Recorded, configurations_behind_those_of_other_models_count_too) {
   const auto store = open_store(path_);
-  const std::int64_t run = store->begin_run(
-      {.command = "halmark tune", .fingerprint = "class@host", .started_utc = "2026-01-01"});
+  const std::int64_t run = begin(*store);
   Evaluation refused = step_of("m", 1);
   refused.estimate.reset();
   store->append(run, step_of("other", 7000));

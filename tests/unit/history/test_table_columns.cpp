@@ -10,12 +10,14 @@
 #include "history/view/duets_view.hpp"
 #include "history/view/history_view.hpp"
 #include "stored.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::history {
 namespace {
 
-using testing::ElementsAre;
+using halmark::test::has_all;
+using halmark::test::HasValues;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -34,11 +36,11 @@ Comparison compared() {
 
 TEST(TableColumns, of_a_comparison_have_figures_on_the_right) {
   const std::string text = comparison_markdown(compared());
-  EXPECT_THAT(text, HasSubstr("| verdict | time | interval | series | before | after | of | why |\n"
-                              "| --- | ---: | ---: | --- | ---: | ---: | --- | --- |\n"));
-  EXPECT_THAT(text, HasSubstr("| the front | configuration | before | after | moved by | kernel of "
-                              "a step |\n| --- | --- | ---: | ---: | --- | ---: |\n"));
-  EXPECT_THAT(text, HasSubstr("2 and 2 runs |"));
+  EXPECT_THAT(text, has_all({"| verdict | time | interval | series | before | after | of | why |\n"
+                             "| --- | ---: | ---: | --- | ---: | ---: | --- | --- |\n",
+                             "| the front | configuration | before | after | moved by | kernel of "
+                             "a step |\n| --- | --- | ---: | ---: | --- | ---: |\n",
+                             "2 and 2 runs |"}));
 }
 
 // Two nights, the second 10 % slower.
@@ -56,10 +58,10 @@ NightReport night() {
 
 TEST(TableColumns, of_nights_have_figures_on_the_right) {
   const std::string text = history_markdown(night());
-  EXPECT_THAT(text, HasSubstr("| verdict | time | interval | series | now | nights | where or why "
-                              "|\n| --- | ---: | ---: | --- | ---: | ---: | --- |\n"));
-  EXPECT_THAT(text, HasSubstr("| time | series | changed | nights since |\n"
-                              "| ---: | --- | --- | ---: |\n"));
+  EXPECT_THAT(text, has_all({"| verdict | time | interval | series | now | nights | where or why "
+                             "|\n| --- | ---: | ---: | --- | ---: | ---: | --- |\n",
+                             "| time | series | changed | nights since |\n"
+                             "| ---: | --- | --- | ---: |\n"}));
 }
 
 // A floor of exp(size) - 1 is the size itself.
@@ -84,18 +86,12 @@ TEST(HistoryDocument, has_every_figure_of_its_nights) {
   one.series.push_back({.name = {.what = "lost"}, .reason = "few"});
   const Json data = history_view(one).data;
   const Json& first = data["series"][0];
-  EXPECT_EQ(first["nights"][0]["processes"], 3);
-  EXPECT_EQ(first["nights"][0]["bytes_per_s"], 5e10);
-  EXPECT_TRUE(first["nights"][1]["bytes_per_s"].is_null());
+  EXPECT_THAT(first, HasValues(R"({"/nights/0/processes": 3, "/nights/0/bytes_per_s": 5e10,
+      "/changes/0/run": 2, "/duet/change": "SLOWER", "/duet/ratio": 1.2, "/duet/pairs": 9,
+      "/nights/1/bytes_per_s": null})"));
   EXPECT_NEAR(first["changes"][0]["ratio"].get<double>(), 1.1, 1e-12);
-  EXPECT_EQ(first["changes"][0]["run"], 2);
-  EXPECT_EQ(first["duet"]["change"], "SLOWER");
-  EXPECT_EQ(first["duet"]["ratio"], 1.2);
-  EXPECT_EQ(first["duet"]["pairs"], 9);
-  EXPECT_TRUE(data["series"][1]["ratio_interval"].is_null());
-  EXPECT_TRUE(data["series"][1]["duet"].is_null());
-  EXPECT_EQ(data["counts"]["SLOWER"], 1);
-  EXPECT_EQ(data["rules"]["nights_min"], 5);
+  EXPECT_THAT(data, HasValues(R"({"/series/1/ratio_interval": null, "/series/1/duet": null,
+      "/counts/SLOWER": 1, "/rules/nights_min": 5})"));
   const halmark::test::ScratchFolder folder;
   write_history(one, folder / "a.json");
   EXPECT_EQ(read_json_file(folder / "a.json")["counts"], data["counts"]);
@@ -111,6 +107,9 @@ TEST(ComparisonDocument, is_what_is_written) {
   EXPECT_EQ(read_json_file(folder / "a.json"), comparison_view(compared()).data);
   write_comparison(compared(), folder / "a.md");
   EXPECT_EQ(halmark::test::file_bytes(folder / "a.md"), comparison_markdown(compared()));
+  halmark::test::expect_error([&] { write_comparison(compared(), folder / "a.pdf"); }, "",
+                              ExitCode::refused);
+  EXPECT_FALSE(folder.names().contains("a.pdf"));
 }
 
 // A series without nights has its verdict alone; a twentieth of the memory is no following.
@@ -120,12 +119,10 @@ TEST(HistoryPage, leaves_out_what_there_is_not) {
   one.series[0].reason = "why";
   one.series.push_back({.name = {.what = "lost"}, .reason = "few"});
   const std::string page = history_html(one);
-  EXPECT_THAT(page, HasSubstr("<p>SLOWER +10.0 % (+8.0 % .. +12.0 %): why</p>"));
-  EXPECT_THAT(page, HasSubstr("<h3>lost</h3>"));
-  EXPECT_THAT(page, HasSubstr("<p>WAITING: few</p>"));
+  EXPECT_THAT(page, has_all({"<p>SLOWER +10.0 % (+8.0 % .. +12.0 %): why</p>", "<h3>lost</h3>",
+                             "<p>WAITING: few</p>", "Machine machine, 2 runs.",
+                             "<title>Halmark history, today</title>"}));
   EXPECT_EQ(page.find("<figure"), page.rfind("<figure"));
-  EXPECT_THAT(page, HasSubstr("Machine machine, 2 runs."));
-  EXPECT_THAT(page, HasSubstr("<title>Halmark history, today</title>"));
 }
 
 // One night is drawn at the left end; what one detector saw alone is no line.
@@ -175,13 +172,11 @@ TEST(TableColumns, of_duets_have_figures_on_the_right) {
   lost.status = Status::crashed;
   lost.log_ratios.clear();
   const report::View view = duets_view({slower, lost}, 0.03);
-  EXPECT_THAT(view.text, HasSubstr("change    ratio   interval (95 %)      old     new  pairs  "));
-  EXPECT_THAT(view.text, HasSubstr("SLOWER   +5.0 %  +5.0 % .. +5.0 %  1.00 us  1.50 s    100  "));
-  EXPECT_THAT(view.text, HasSubstr("INVALID                                                 0  "));
-  EXPECT_TRUE(view.data["duets"][1]["p"].is_null());
-  EXPECT_TRUE(view.data["duets"][1]["ratio_interval"].is_null());
-  EXPECT_EQ(view.data["duets"][0]["change"], "SLOWER");
-  EXPECT_EQ(view.data["floor"], 0.03);
+  EXPECT_THAT(view.text, has_all({"change    ratio   interval (95 %)      old     new  pairs  ",
+                                  "SLOWER   +5.0 %  +5.0 % .. +5.0 %  1.00 us  1.50 s    100  ",
+                                  "INVALID                                                 0  "}));
+  EXPECT_THAT(view.data, HasValues(R"({"/duets/1/p": null, "/duets/1/ratio_interval": null,
+      "/duets/0/change": "SLOWER", "/floor": 0.03})"));
   Duet open = slower;
   open.log_ratios = {0.2, -0.2, 0.2, -0.2, 0.2};
   EXPECT_EQ(duets_exit({open}, 0.03), ExitCode::partial);

@@ -2,12 +2,12 @@
 #include "pages/simulate/sharding_page.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "fixtures.hpp"
 #include "pages/simulate/shard_rows.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -47,12 +47,9 @@ TEST(ShardingPage, folds_layers_that_are_alike_and_unfolds_them) {
   const simulate::PlanAnswer plan =
       answer({.dp = 1, .tp = 2, .pp = 2, .ep = 1, .cp = 1, .stages = {10, 18}}, 4);
   const std::string folded = sharding_page(plan, {.width = 0}).text;
-  EXPECT_THAT(folded, HasSubstr("\n0-9 "));
-  EXPECT_THAT(folded, HasSubstr("\n10-27 "));
-  EXPECT_THAT(folded, HasSubstr("stages: layers 0-9 on shards 0-1"));
-  EXPECT_THAT(folded, HasSubstr("tensor_row + pipeline"));
-  EXPECT_THAT(folded, HasSubstr("run executes it: halmark run qwen3-0.6b"));
-  EXPECT_THAT(folded, HasSubstr("--stages 10,18"));
+  EXPECT_THAT(folded, test::has_all({"\n0-9 ", "\n10-27 ", "stages: layers 0-9 on shards 0-1",
+                                     "tensor_row + pipeline",
+                                     "run executes it: halmark run qwen3-0.6b", "--stages 10,18"}));
   const std::string all = sharding_page(plan, {.width = 0, .shows_all = true}).text;
   EXPECT_THAT(all, HasSubstr("\n17 "));
   EXPECT_GT(std::ranges::count(all, '\n'), std::ranges::count(folded, '\n') + 200);

@@ -2,12 +2,11 @@
 #include "plan/asked_sweep.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "plan/sweep.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -72,13 +71,12 @@ TEST(AskedSweep, is_named_by_its_model_its_devices_and_their_kind) {
 
 TEST(AskedSweep, says_what_was_asked_and_what_is_assumed) {
   const std::string text = asked_sweep_text(asked(8), device(8));
-  for (const char* line :
-       {"model = \"qwen/qwen3 8b.json\"\n", "device_file = \"configs/devices/h100.toml\"\n",
-        "shards = [8]\n", "dtypes = [\"bf16\"]  # the device states no fp8\n",
-        "[request]\ninput_tokens = 2000\noutput_tokens = 256\n",
-        "concurrency = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]\n"}) {
-    EXPECT_THAT(text, HasSubstr(line));
-  }
+  EXPECT_THAT(text,
+              test::has_all({"model = \"qwen/qwen3 8b.json\"\n",
+                             "device_file = \"configs/devices/h100.toml\"\n", "shards = [8]\n",
+                             "dtypes = [\"bf16\"]  # the device states no fp8\n",
+                             "[request]\ninput_tokens = 2000\noutput_tokens = 256\n",
+                             "concurrency = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]\n"}));
   EXPECT_THAT(text, Not(HasSubstr("[slo]")));
   Device fp8 = device(8);
   fp8.peaks.push_back({.path = "p", .dtype = Dtype::f8_e4m3fn, .flops_per_s = 2e12});
@@ -131,8 +129,7 @@ TEST(AskedSweep, a_model_without_device_or_lengths_is_refused) {
     if (left_out == 0) a.device.clear();
     if (left_out == 1) a.input_tokens = 0;
     if (left_out == 2) a.output_tokens = 0;
-    EXPECT_THAT(test::error_of([&] { asked_sweep_text(a, none); }).what(),
-                HasSubstr("is no sweep file"));
+    test::expect_error([&] { asked_sweep_text(a, none); }, "is no sweep file");
   }
 }
 
@@ -157,15 +154,12 @@ TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
   EXPECT_EQ(sweep.served->modes, std::vector{ServingMode::aggregated});
   EXPECT_EQ(sweep.served->objectives,
             (std::vector{Objective::ttft, Objective::tpot, Objective::tokens_per_s_per_device}));
-  for (const char* why : {"  # the fastest possible times", "  # the device states no fp8",
-                          "  # servers for prompts alone"}) {
-    EXPECT_THAT(text, HasSubstr(why));
-  }
+  EXPECT_THAT(text, test::has_all({"  # the fastest possible times", "  # the device states no fp8",
+                                   "  # servers for prompts alone"}));
   EXPECT_THAT(text, testing::StartsWith("# Written by halmark tune"));
   // A request beyond what a sweep may state is refused before the text is given.
   a.input_tokens = std::int64_t{1} << 40;
-  EXPECT_THAT(test::error_of([&] { asked_sweep_text(a, folders); }).line(),
-              HasSubstr("'input_tokens'"));
+  test::expect_error([&] { asked_sweep_text(a, folders); }, "'input_tokens'");
 }
 
 }  // namespace

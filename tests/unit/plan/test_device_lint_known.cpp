@@ -1,15 +1,14 @@
 // Figures of a device file beside those of the part that it names: dies, links, memory, engines.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "plan/device/device_lint.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 std::string text(const std::string& id, const std::string& name, const std::string& root = {}) {
   return "id = '" + id + "'\nname = '" + name + "'\nkind = 'gpu'\n" + root;
@@ -117,13 +116,13 @@ TEST(KnownPart, twice_a_figure_has_its_likely_reason) {
   EXPECT_THAT(twice(peak("m", "f16", 200)), HasSubstr("the rate with FP16 accumulation"));
   EXPECT_THAT(twice(peak("m", "f16", 203.5)), HasSubstr("probably sparse, or two devices"))
       << "1.75 % beside the rate with FP16 accumulation, within 2 % of twice";
-  EXPECT_THAT(twice(peak("b", "bf16", 140)), HasSubstr("probably sparse, or two devices"));
-  EXPECT_THAT(twice(memory(2000)), HasSubstr("of part-x9: two devices of a superchip"));
-  EXPECT_THAT(twice(link(200)), HasSubstr("both directions; a link is stated one way"));
-  EXPECT_THAT(twice(memory(1960)), HasSubstr("is twice the 1000"));
-  EXPECT_THAT(twice(memory(1959)), HasSubstr("is above the 1000"));
-  EXPECT_THAT(twice(memory(2040)), HasSubstr("is twice the 1000"));
-  EXPECT_THAT(twice(memory(2041)), HasSubstr("is above the 1000"));
+  test::expect_each(twice, {{peak("b", "bf16", 140), "probably sparse, or two devices"},
+                            {memory(2000), "of part-x9: two devices of a superchip"},
+                            {link(200), "both directions; a link is stated one way"},
+                            {memory(1960), "is twice the 1000"},
+                            {memory(1959), "is above the 1000"},
+                            {memory(2040), "is twice the 1000"},
+                            {memory(2041), "is above the 1000"}});
 }
 
 TEST(KnownPart, bandwidths_and_links_have_ranges_too) {
@@ -132,15 +131,15 @@ TEST(KnownPart, bandwidths_and_links_have_ranges_too) {
   const auto lint = [&](const std::string& figure) {
     return against(text("part-x9", "Y") + figure, {known});
   };
-  EXPECT_THAT(lint(memory(1100)), HasSubstr("GB/s is in the range 1000 to 1200 that sources"));
-  EXPECT_THAT(lint(memory(1300)), HasSubstr("above the 1200"));
-  EXPECT_THAT(lint(memory(2400)), HasSubstr("is twice the 1000"));
-  EXPECT_THAT(lint(link(120)),
-              HasSubstr("warning: part-x9: link 120 GB/s is in the range 100 to 140"));
-  EXPECT_THAT(lint(link(150)), HasSubstr("above the 140"));
-  EXPECT_THAT(lint(link(90)), HasSubstr("warning: part-x9: link 90 GB/s is below the 100"));
-  EXPECT_THAT(lint(link(51)), HasSubstr("half of part-x9's 100"));
-  EXPECT_THAT(lint(link(51.1)), HasSubstr("below the 100"));
+  test::expect_each(lint,
+                    {{memory(1100), "GB/s is in the range 1000 to 1200 that sources"},
+                     {memory(1300), "above the 1200"},
+                     {memory(2400), "is twice the 1000"},
+                     {link(120), "warning: part-x9: link 120 GB/s is in the range 100 to 140"},
+                     {link(150), "above the 140"},
+                     {link(90), "warning: part-x9: link 90 GB/s is below the 100"},
+                     {link(51), "half of part-x9's 100"},
+                     {link(51.1), "below the 100"}});
   EXPECT_EQ(against(text("part-x9", "Y") + link(5), {text("part-x9", "X")}), "")
       << "nothing is known of its links";
 }
@@ -150,8 +149,8 @@ TEST(KnownPart, memory_of_two_is_found_within_two_percent) {
   const auto lint = [&](const std::string& bytes) {
     return against(text("part-x9", "Y", "memory_bytes = " + bytes + "\n"), {known});
   };
-  EXPECT_THAT(lint("204000000000"), HasSubstr("204 GB is twice the memory of part-x9"));
-  EXPECT_THAT(lint("196000000000"), HasSubstr("196 GB is twice the memory of part-x9"));
+  test::expect_each(lint, {{"204000000000", "204 GB is twice the memory of part-x9"},
+                           {"196000000000", "196 GB is twice the memory of part-x9"}});
   EXPECT_EQ(lint("204100000000"), "");
   EXPECT_EQ(lint("195900000000"), "");
   EXPECT_EQ(lint("0"), "");

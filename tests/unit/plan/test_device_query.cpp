@@ -1,16 +1,13 @@
 #include "plan/device/device_query.hpp"
+#include "tests/unit/expect.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "../error_of.hpp"
 
 namespace halmark {
 namespace {
 
 using test::error_of;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 std::vector<std::string> chosen(const DeviceQuery& query) {
   Device small{.id = "small", .kind = "gpu", .memory_bytes = 24'000'000'000};
@@ -48,8 +45,7 @@ TEST(DeviceQuery, sorts_numbers_from_the_largest_and_words_from_a) {
 }
 
 TEST(DeviceQuery, names_the_nearest_figure) {
-  EXPECT_THAT(error_of([] { (void)chosen({.where = "", .sort = "bandwith"}); }).line(),
-              HasSubstr("bandwidth"));
+  test::expect_error([] { (void)chosen({.where = "", .sort = "bandwith"}); }, "bandwidth");
   EXPECT_EQ(error_of([] { (void)chosen({.where = "memory_byte > 1", .sort = ""}); }).exit_code(),
             ExitCode::refused);
   EXPECT_EQ(error_of([] { (void)chosen({.where = "memory_bytes >", .sort = ""}); }).exit_code(),

@@ -3,7 +3,6 @@
 #include "plan/schema/file_schema.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>

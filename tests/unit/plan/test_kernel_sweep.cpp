@@ -1,7 +1,6 @@
 #include "plan/kernel_sweep.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"

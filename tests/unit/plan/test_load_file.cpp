@@ -1,15 +1,15 @@
 #include "plan/toml/load_file.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "../error_of.hpp"
 #include "plan/served_sweep.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark {
 namespace {
 
 using test::error_of;
+using test::expect_error;
 using testing::HasSubstr;
 
 TEST(LoadFile, reads_buckets_and_levels) {
@@ -27,18 +27,18 @@ TEST(LoadFile, reads_buckets_and_levels) {
 }
 
 TEST(LoadFile, refuses_with_the_place) {
-  EXPECT_THAT(error_of([] { (void)parse_load("", "load.toml"); }).line(), HasSubstr("[[bucket]]"));
-  EXPECT_THAT(error_of([] {
-                (void)parse_load("[[bucket]]\ninput_tokens = 0\noutput_tokens = 1\n", "load.toml");
-              }).line(),
-              HasSubstr("load.toml:2"));
-  EXPECT_THAT(error_of([] {
-                (void)parse_load(
-                    "[[bucket]]\ninput_tokens = 1\noutput_tokens = 1\n"
-                    "requests_per_s = 1\nrate = 1\n",
-                    "load.toml");
-              }).line(),
-              HasSubstr("load.toml:5"));
+  expect_error([] { (void)parse_load("", "load.toml"); }, "[[bucket]]");
+  expect_error(
+      [] { (void)parse_load("[[bucket]]\ninput_tokens = 0\noutput_tokens = 1\n", "load.toml"); },
+      "load.toml:2");
+  expect_error(
+      [] {
+        (void)parse_load(
+            "[[bucket]]\ninput_tokens = 1\noutput_tokens = 1\n"
+            "requests_per_s = 1\nrate = 1\n",
+            "load.toml");
+      },
+      "load.toml:5");
 }
 
 TEST(ServiceLevels, read_from_a_command_line_as_from_a_sweep) {
@@ -46,8 +46,7 @@ TEST(ServiceLevels, read_from_a_command_line_as_from_a_sweep) {
   ASSERT_EQ(levels.size(), 2u);
   EXPECT_EQ(levels[0].limit, 500e6);
   EXPECT_EQ(levels[1].limit, 12.5);
-  EXPECT_THAT(error_of([] { (void)parse_service_levels({"ttft=5"}, "--slo"); }).line(),
-              HasSubstr("ttft_ms"));
+  expect_error([] { (void)parse_service_levels({"ttft=5"}, "--slo"); }, "ttft_ms");
   for (const char* bad : {"", "=", "ttft_ms", "ttft_ms=", "ttft_ms=-1", "ttft_ms=1s"}) {
     EXPECT_EQ(error_of([bad] { (void)parse_service_levels({bad}, "--slo"); }).exit_code(),
               ExitCode::refused)
@@ -76,8 +75,8 @@ TEST(LoadFile, has_one_to_64_buckets) {
   };
   EXPECT_EQ(rate("1e9"), 1e9);
   EXPECT_EQ(rate("1e-9"), 1e-9);
-  EXPECT_THAT(error_of([&] { rate("1.1e9"); }).line(), HasSubstr("'requests_per_s'"));
-  EXPECT_THAT(error_of([&] { rate("0.9e-9"); }).line(), HasSubstr("'requests_per_s'"));
+  expect_error([&] { rate("1.1e9"); }, "'requests_per_s'");
+  expect_error([&] { rate("0.9e-9"); }, "'requests_per_s'");
 }
 
 TEST(ServiceLevels, end_at_1e15_and_name_their_place) {
@@ -92,8 +91,7 @@ TEST(ServiceLevels, end_at_1e15_and_name_their_place) {
                                HasSubstr("as in ttft_ms=500")))
         << bad;
   }
-  EXPECT_THAT(error_of([] { (void)parse_service_levels({"=5"}, "--slo"); }).line(),
-              HasSubstr("names no level"));
+  expect_error([] { (void)parse_service_levels({"=5"}, "--slo"); }, "names no level");
 }
 
 }  // namespace

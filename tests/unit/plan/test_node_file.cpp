@@ -1,9 +1,8 @@
 #include "plan/device/node_file.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -46,28 +45,28 @@ TEST(NodeFile, a_name_is_what_a_cluster_calls_a_host) {
         << bad;
   }
   EXPECT_EQ(parse_nodes(node('"' + std::string(253, 'a') + '"'), "n.toml").size(), 1u);
-  EXPECT_THAT(said_of(node('"' + std::string(254, 'a') + '"')), HasSubstr("is no name of a node"));
-  EXPECT_THAT(said_of(node("\"A\"")), HasSubstr("n.toml:2:9"));
+  test::expect_each(said_of, {{node('"' + std::string(254, 'a') + '"'), "is no name of a node"},
+                              {node("\"A\""), "n.toml:2:9"}});
 }
 
 TEST(NodeFile, devices_are_one_to_1024_and_all_in_some_domain) {
   EXPECT_THAT(parse_nodes(node("\"a\"", "devices = 1\n"), "n")[0].domains, ElementsAre(1));
   EXPECT_THAT(parse_nodes(node("\"a\"", "devices = 1024\ndomains = 1024\n"), "n")[0].domains,
               ElementsAre(1024));
-  EXPECT_THAT(said_of(node("\"a\"", "devices = 0\n")), HasSubstr("'devices'"));
-  EXPECT_THAT(said_of(node("\"a\"", "devices = 1025\n")), HasSubstr("'devices'"));
-  EXPECT_THAT(said_of(node("\"a\"", "devices = 8\ndomains = [4, 3]\n")),
-              HasSubstr("n.toml:4:11: domains are not the 8 devices of the node"));
-  EXPECT_THAT(said_of(node("\"a\"", "devices = 8\ndomains = [8, 0]\n")), HasSubstr("'domains'"));
-  EXPECT_THAT(said_of(node("\"a\"", "devices = 8\ndomains = [1025, 2]\n")), HasSubstr("'domains'"));
+  test::expect_each(said_of, {{node("\"a\"", "devices = 0\n"), "'devices'"},
+                              {node("\"a\"", "devices = 1025\n"), "'devices'"},
+                              {node("\"a\"", "devices = 8\ndomains = [4, 3]\n"),
+                               "n.toml:4:11: domains are not the 8 devices of the node"},
+                              {node("\"a\"", "devices = 8\ndomains = [8, 0]\n"), "'domains'"},
+                              {node("\"a\"", "devices = 8\ndomains = [1025, 2]\n"), "'domains'"}});
 }
 
 TEST(NodeFile, no_node_one_named_twice_and_unknown_keys_are_refused) {
-  EXPECT_THAT(said_of(""), HasSubstr("n.toml: no node is listed"));
-  EXPECT_THAT(said_of(node("\"a\"") + node("[\"b\", \"a\"]")),
-              HasSubstr("n.toml:5:9: node 'a' is named twice"));
-  EXPECT_THAT(said_of(node("\"a\"", "devices = 8\nrack = 1\n")), HasSubstr("unknown key 'rack'"));
-  EXPECT_THAT(said_of("rack = 1\n" + node("\"a\"")), HasSubstr("unknown key 'rack'"));
+  test::expect_each(
+      said_of, {{"", "n.toml: no node is listed"},
+                {node("\"a\"") + node("[\"b\", \"a\"]"), "n.toml:5:9: node 'a' is named twice"},
+                {node("\"a\"", "devices = 8\nrack = 1\n"), "unknown key 'rack'"},
+                {"rack = 1\n" + node("\"a\""), "unknown key 'rack'"}});
 }
 
 }  // namespace

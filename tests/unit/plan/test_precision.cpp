@@ -2,11 +2,10 @@
 #include "plan/precision.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "plan/device/device_file.hpp"
 #include "plan/sweep.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark {
 namespace {
@@ -113,14 +112,14 @@ TEST(PrecisionOverrides, every_kind_can_be_set) {
 }
 
 TEST(PrecisionOverrides, refusals_name_what_is_wrong_and_what_is_near) {
-  const auto refusal = [](const char* text) {
+  const auto refusal = [](const std::string& text) {
     return refusal_of([&] { parse_precision_overrides(text); });
   };
   EXPECT_THAT(refusal("kv_cach=s8"),
               testing::AllOf(HasSubstr("unknown kind 'kv_cach'"), HasSubstr("kv_cache")));
-  EXPECT_THAT(refusal("kv_cache=f8_e4m"), HasSubstr("f8_e4m3fn"));
-  EXPECT_THAT(refusal("kv_cache"), HasSubstr("unknown dtype ''"));
-  EXPECT_THAT(refusal("head=s8,head=bf16"), HasSubstr("sets head twice"));
+  test::expect_each(refusal, {{"kv_cache=f8_e4m", "f8_e4m3fn"},
+                              {"kv_cache", "unknown dtype ''"},
+                              {"head=s8,head=bf16", "sets head twice"}});
 }
 
 TEST(PrecisionNames, are_typed_as_they_are_printed) {

@@ -1,7 +1,6 @@
 #include "plan/shard_places.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "plan/sweep.hpp"
 #include "tests/unit/error_of.hpp"

@@ -1,16 +1,16 @@
 #include "plan/space_file.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/case_name.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
 
 using test::error_of;
+using test::expect_error;
 
 constexpr const char* whole = R"toml(
 [facts]
@@ -97,9 +97,7 @@ TEST_P(SpaceFileRefusal, names_the_place) {
   const std::size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::string(GetParam().from).size(), GetParam().to);
-  const Error error = error_of([&] { parse_space(text, "s.toml"); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), testing::HasSubstr(GetParam().line));
+  expect_error([&] { parse_space(text, "s.toml"); }, GetParam().line, ExitCode::refused);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -178,8 +176,7 @@ TEST(SpaceFile, names_are_words_of_letters_digits_points_and_underscores) {
   for (const char* bad : {"", "9a", "a-b", "a b"}) {
     EXPECT_THAT(error_of([&] { named(bad); }).line(), testing::HasSubstr("is no word")) << bad;
   }
-  EXPECT_THAT(error_of([&] { named("K"); }).line(),
-              testing::HasSubstr("s.toml:4:8: 'K' is a fact and a parameter"));
+  expect_error([&] { named("K"); }, "s.toml:4:8: 'K' is a fact and a parameter");
 }
 
 TEST(SpaceFile, what_a_domain_is_derived_from_is_an_integer) {
@@ -218,22 +215,20 @@ TEST(SpaceFile, constraints_and_objectives_have_names_units_and_a_direction) {
 }
 
 TEST(SpaceFile, without_parameters_or_objectives_there_is_nothing_to_search) {
-  EXPECT_THAT(error_of([] { parse_space(objective, "s.toml"); }).line(),
-              testing::HasSubstr("no [[parameter]]"));
-  EXPECT_THAT(error_of([] {
-                parse_space("[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = [1, 2]\n",
-                            "s.toml");
-              }).line(),
-              testing::HasSubstr("no [[objective]]"));
+  expect_error([] { parse_space(objective, "s.toml"); }, "no [[parameter]]");
+  expect_error(
+      [] {
+        parse_space("[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = [1, 2]\n", "s.toml");
+      },
+      "no [[objective]]");
 }
 
 TEST(SpaceFile, a_condition_sees_earlier_parameters_alone) {
   const std::string x = "[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = [1, 2]\n",
                     y = "[[parameter]]\nname = 'y2'\nkind = 'ordinal'\nvalues = [1, 2]\n";
   EXPECT_NO_THROW(parse_space(x + y + "when = 'x > 1'\n" + objective, "s.toml"));
-  EXPECT_THAT(
-      error_of([&] { parse_space(x + "when = 'x > 1'\n" + y + objective, "s.toml"); }).line(),
-      testing::HasSubstr("s.toml:5:8"));
+  expect_error([&] { parse_space(x + "when = 'x > 1'\n" + y + objective, "s.toml"); },
+               "s.toml:5:8");
 }
 
 TEST(SpaceFile, is_read_from_a_file) {

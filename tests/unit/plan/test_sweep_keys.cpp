@@ -1,9 +1,8 @@
 // Keys of a sweep that name devices, stages and nights: their values, places and contradictions.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "plan/sweep.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark {
 namespace {
@@ -59,10 +58,9 @@ TEST(SweepKeys, stages_are_positive_numbers_between_commas) {
   EXPECT_THAT(parse_stages("10,18,2", "w"), ElementsAre(10, 18, 2));
   for (const char* bad :
        {"", ",", "1,", ",1", "1,,2", "0", "1,0", "-1", "1;2", "1 ,2", "x", "1x"}) {
-    const Error error = test::error_of([&] { parse_stages(bad, "w"); });
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    EXPECT_THAT(error.line(),
-                HasSubstr("w: stages '" + std::string(bad) + "' are no layers per stage"));
+    test::expect_error([&] { parse_stages(bad, "w"); },
+                       "w: stages '" + std::string(bad) + "' are no layers per stage",
+                       ExitCode::refused);
   }
   EXPECT_THAT(said_of(root + "stages = '2,2'\n" + request),
               HasSubstr("s.toml:4:10: stages stand beside [request]"));
@@ -75,9 +73,9 @@ TEST(SweepKeys, shards_on_named_devices_stand_beside_no_request_and_no_night) {
   EXPECT_EQ(s.device, "1");
   EXPECT_EQ(s.shards_on_where, "s.toml:4:13");
   EXPECT_EQ(places_of(s).size(), 3u);
-  EXPECT_THAT(said_of(root + on + request), HasSubstr("shards_on stands beside request"));
-  EXPECT_THAT(said_of(root + on + workload + "[nightly]\nminutes = 1\n"),
-              HasSubstr("shards_on stands beside nightly"));
+  test::expect_each(said_of, {{root + on + request, "shards_on stands beside request"},
+                              {root + on + workload + "[nightly]\nminutes = 1\n",
+                               "shards_on stands beside nightly"}});
 }
 
 TEST(SweepKeys, a_command_puts_shards_on_devices_of_a_measured_sweep) {
@@ -90,8 +88,8 @@ TEST(SweepKeys, a_command_puts_shards_on_devices_of_a_measured_sweep) {
   EXPECT_EQ(s.device, "3");
   for (Sweep other : {steps("shards = 2\n"), steps("latency = 'roofline'\n"),
                       parse_sweep(root + request, "s"), steps("", "[nightly]\nminutes = 1\n")}) {
-    EXPECT_THAT(test::error_of([&] { put_shards_on("cpu:0", "--shards-on", other); }).line(),
-                HasSubstr("--shards-on: shards on named devices are of measured sweeps"));
+    test::expect_error([&] { put_shards_on("cpu:0", "--shards-on", other); },
+                       "--shards-on: shards on named devices are of measured sweeps");
   }
 }
 
@@ -122,8 +120,8 @@ TEST(SweepKeys, a_night_has_minutes_of_its_own) {
 TEST(SweepKeys, a_night_measures) {
   const std::string night = "[nightly]\nminutes = 1\n";
   const std::string expected = "[nightly] measures, and this sweep does not";
-  EXPECT_THAT(said_of(root + request + night), HasSubstr(expected));
-  EXPECT_THAT(said_of(root + "latency = 'roofline'\n" + workload + night), HasSubstr(expected));
+  test::expect_each(said_of, {{root + request + night, expected},
+                              {root + "latency = 'roofline'\n" + workload + night, expected}});
 }
 
 TEST(SweepKeys, precisions_of_requests_are_those_of_the_sweep) {

@@ -1,6 +1,5 @@
 // Limits of workers as users write them; both sides of each.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
 #include "plan/sweep.hpp"

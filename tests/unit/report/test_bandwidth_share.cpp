@@ -1,10 +1,10 @@
 // At which share of the best bandwidth figures were taken, in every format.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark {
 namespace {
@@ -32,12 +32,10 @@ TEST(BandwidthShare, is_told_with_its_span) {
   EXPECT_THAT(report_markdown(report), HasSubstr("at 52.0 % of the best bandwidth"));
   EXPECT_THAT(report_html(report), HasSubstr("at 52.0 % of the best bandwidth"));
   const Json json = report_json(report);
-  EXPECT_EQ(json["bandwidth_share"]["median"], 0.52);
-  EXPECT_EQ(json["bandwidth_share"]["low"], 0.44);
-  EXPECT_EQ(json["bandwidth_share"]["high"], 0.61);
-  EXPECT_EQ(json["kernels"][0]["bandwidth_share"], 0.52);
-  EXPECT_TRUE(json["kernels"][2]["bandwidth_share"].is_null());
-  EXPECT_EQ(json["kernels"][2]["bandwidth_share_reason"], "not recorded");
+  EXPECT_THAT(json, test::HasValues(R"({"/bandwidth_share/median": 0.52,
+      "/bandwidth_share/low": 0.44, "/bandwidth_share/high": 0.61,
+      "/kernels/0/bandwidth_share": 0.52, "/kernels/2/bandwidth_share_reason": "not recorded",
+      "/kernels/2/bandwidth_share": null})"));
 }
 
 TEST(BandwidthShare, above_the_best_is_explained) {

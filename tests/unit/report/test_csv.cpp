@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -63,24 +62,6 @@ TEST(csv_report, numbers_read_back_equal) {
   }
 }
 
-TEST(csv_report, a_refused_row_has_an_empty_figure_and_a_reason) {
-  const RunReport report = test::synthetic_report();
-  const auto rows = read_csv(report_csv(report));
-  const auto& row = rows.back();
-  EXPECT_EQ(row[column(rows, "status")], "refused");
-  EXPECT_EQ(row[column(rows, "latency_ns")], "");
-  EXPECT_EQ(row[column(rows, "latency_ns_reason")], report.evaluations.back().reason);
-}
-
-TEST(csv_report, marks_the_front) {
-  const RunReport report = test::synthetic_report();
-  const auto rows = read_csv(report_csv(report));
-  const std::size_t on_front = column(rows, "on_front");
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < rows.size(); ++i) count += rows[i][on_front] == "1";
-  EXPECT_EQ(count, report.front.size());
-}
-
 TEST(csv_report, a_formula_never_starts_a_cell) {
   const auto rows = read_csv(kernels_csv(test::synthetic_report()));
   bool is_seen = false;
@@ -92,13 +73,6 @@ TEST(csv_report, a_formula_never_starts_a_cell) {
     }
   }
   EXPECT_TRUE(is_seen);
-}
-
-TEST(csv_report, kernels_keep_their_status_and_reason) {
-  const auto rows = read_csv(kernels_csv(test::synthetic_report()));
-  EXPECT_EQ(rows.back()[column(rows, "status")], "crashed");
-  EXPECT_EQ(rows.back()[column(rows, "duration_ns")], "");
-  EXPECT_THAT(rows.back()[column(rows, "duration_ns_reason")], testing::HasSubstr("signal 11"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "report/glossary.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <regex>
@@ -12,7 +11,7 @@
 #include "report/text/wrapped_text.hpp"
 #include "report/views/glossary_view.hpp"
 #include "synthetic_report.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::report {
 namespace {
@@ -53,9 +52,7 @@ TEST(Glossary, words_are_found_whatever_their_case_and_by_their_headings) {
 }
 
 TEST(Glossary, an_unknown_word_names_the_nearest) {
-  const Error e = test::error_of([] { known_term("mfuu"); });
-  EXPECT_EQ(e.exit_code(), ExitCode::refused);
-  EXPECT_THAT(e.line(), HasSubstr("'mfu'"));
+  test::expect_error([] { known_term("mfuu"); }, "'mfu'", ExitCode::refused);
 }
 
 // Of <tag ...>text</tag>: attributes and text.
@@ -91,38 +88,6 @@ TEST(Glossary, every_percentage_of_a_report_has_a_heading_that_is_explained) {
   }
   EXPECT_GE(explained.size(), 5u) << "the tables were not found";
   EXPECT_TRUE(explained.contains("MFU"));
-}
-
-// Headings over percentages of tables that only terminals show, in the order of their sources:
-// kernel_views, device_views, validation_view, agreement_view, operator_table, kernel_section,
-// trace_page, conclusion, sentences, served_report.
-TEST(Glossary, every_percentage_of_a_command_has_a_word) {
-  for (const char* heading : {"MFU",
-                              "path",
-                              "roofline",
-                              "of best bandwidth",
-                              "of fastest",
-                              "of datasheet",
-                              "error",
-                              "of the step",
-                              "bubbles",
-                              "noise floor",
-                              "of FLOPs",
-                              "of time",
-                              "executed",
-                              "HFU",
-                              "share",
-                              "composition error",
-                              "prediction error",
-                              "half-width",
-                              "memory while measuring",
-                              "on the front",
-                              "probability",
-                              "tolerance",
-                              "routing skew",
-                              "set size of the worker"}) {
-    EXPECT_NE(find_term(heading), nullptr) << heading;
-  }
 }
 
 TEST(GlossaryView, one_word_is_the_same_text_for_whoever_asks_and_fits_the_terminal) {

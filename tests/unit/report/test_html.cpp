@@ -1,9 +1,7 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -16,6 +14,7 @@
 #include "report/page/runs_page.hpp"
 #include "report/text/clean_text.hpp"
 #include "synthetic_report.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -73,8 +72,7 @@ TEST(html_report, loads_nothing_and_runs_one_script_that_its_policy_names) {
   bool has_policy = false;
   const test::Markup markup = test::read_markup(page());
   EXPECT_EQ(std::ranges::count(markup.tags, "script", &test::MarkupTag::name), 1);
-  EXPECT_THAT(markup.script, Not(HasSubstr("<")));
-  EXPECT_THAT(markup.script, Not(HasSubstr("alert")));
+  EXPECT_THAT(markup.script, test::has_none({"<", "alert"}));
   if (const std::string digest = base64_sha256(markup.script); !digest.empty()) {
     EXPECT_THAT(page(), HasSubstr("script-src 'sha256-" + digest + "'\""));
   }
@@ -98,8 +96,7 @@ TEST(html_report, loads_nothing_and_runs_one_script_that_its_policy_names) {
 
 TEST(html_report, hostile_names_are_shown_as_text) {
   EXPECT_EQ(page().find("<script"), page().rfind("<script")) << "one, and it is the page's";
-  EXPECT_THAT(page(), HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;"));
-  EXPECT_THAT(page(), HasSubstr("=cmd()"));
+  EXPECT_THAT(page(), test::has_all({"&lt;script&gt;alert(1)&lt;/script&gt;", "=cmd()"}));
   for (const char c : page()) {
     const auto byte = static_cast<unsigned char>(c);
     ASSERT_TRUE(byte >= 0x20 || c == '\n') << static_cast<int>(byte);
@@ -174,14 +171,6 @@ TEST(html_report, runs_side_by_side_share_rows_by_their_configuration) {
   }
 }
 
-TEST(html_report, has_a_breakdown_for_every_front_point) {
-  const RunReport report = test::synthetic_report();
-  ASSERT_EQ(report.front.size(), 6u);
-  for (const FrontPoint& point : report.front) {
-    EXPECT_THAT(page(), HasSubstr("id=\"point-" + std::to_string(point.evaluation) + '"'));
-  }
-}
-
 TEST(html_report, coordinates_are_finite_numbers_inside_a_sane_range) {
   const std::set<std::string> numeric = {"x",  "y",  "x1", "x2",    "y1",    "y2",
                                          "cx", "cy", "r",  "width", "height"};
@@ -208,30 +197,24 @@ TEST(html_report, says_nothing_about_not_a_number) {
   report.kernels[0].duration_ns = nan;
   report.kernels[4].roofline_fraction = std::numeric_limits<double>::infinity();
   const std::string html = report_html(report);
-  for (const char* text : {">nan", "\"nan", " nan", ">inf", "\"inf", " inf ", "-nan", "-inf"}) {
-    EXPECT_THAT(html, Not(HasSubstr(text)));
-  }
+  EXPECT_THAT(html,
+              test::has_none({">nan", "\"nan", " nan", ">inf", "\"inf", " inf ", "-nan", "-inf"}));
   EXPECT_EQ(test::read_markup(html).error, "");
 }
 
 TEST(html_report, an_empty_report_is_a_page_that_says_so) {
   const std::string html = report_html(RunReport{.title = "t", .model = "m"});
   EXPECT_EQ(test::read_markup(html).error, "");
-  EXPECT_THAT(html, HasSubstr("nothing was evaluated"));
-  EXPECT_THAT(html, HasSubstr("no kernel has a latency"));
-  EXPECT_THAT(html, HasSubstr("UNDECIDED"));
+  EXPECT_THAT(html,
+              test::has_all({"nothing was evaluated", "no kernel has a latency", "UNDECIDED"}));
 }
 
 TEST(html_report, a_suspect_front_is_labelled_in_words) {
   RunReport report = test::synthetic_report();
   EXPECT_THAT(report_html(report), Not(HasSubstr("suspect: some rows")));
   report.front[0].is_suspect = true;
-  EXPECT_THAT(report_html(report), HasSubstr("suspect: some rows did not pass"));
-  EXPECT_THAT(report_html(report), HasSubstr("(suspect)</text>"));
-}
-
-TEST(html_report, the_same_value_gives_the_same_bytes) {
-  EXPECT_EQ(report_html(test::synthetic_report()), page());
+  EXPECT_THAT(report_html(report),
+              test::has_all({"suspect: some rows did not pass", "(suspect)</text>"}));
 }
 
 TEST(html_report, a_large_study_with_every_configuration_stays_below_six_hundred_kilobytes) {

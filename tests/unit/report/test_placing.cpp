@@ -134,6 +134,13 @@ TEST(LogTicks, over_more_are_one_two_five_or_decades_or_every_few_of_them) {
   EXPECT_THAT(log_ticks(1, 1e12, 6), nearly({1, 1e3, 1e6, 1e9, 1e12})) << "13 / 6: every third";
 }
 
+TEST(log_ticks, never_exceed_the_room) {
+  for (double high = 1.05; high < 1e15; high *= 1.7) {
+    EXPECT_LE(log_ticks(1, high, 9).size(), 9u) << high;
+    EXPECT_GE(log_ticks(1, high, 9).size(), 2u) << high;
+  }
+}
+
 TEST(LogScale, begins_and_ends_where_it_is_told) {
   const LogScale scale(10, 1000, 60, 590);
   EXPECT_EQ(scale.low(), 10);
@@ -143,11 +150,13 @@ TEST(LogScale, begins_and_ends_where_it_is_told) {
   EXPECT_NEAR(scale.at(10), 60, 1e-9);
   EXPECT_NEAR(scale.at(100), 325, 1e-9) << "half of 60 + 590";
   EXPECT_NEAR(scale.at(1000), 590, 1e-9);
+  EXPECT_NEAR(scale.at(1e9), 590, 1e-9);
+  EXPECT_NEAR(scale.at(0), 60, 1e-9);
   EXPECT_NEAR(LogScale(1, 100, 400, 0).at(10), 200, 1e-9) << "upwards";
 }
 
 TEST(PaddedRange, is_a_factor_each_way_and_two_for_what_is_hardly_a_range) {
-  EXPECT_NEAR(padded_range({4, 2, 8}, 1.5).low, 2 / 1.5, 1e-12);
+  EXPECT_NEAR(padded_range({4, std::nan(""), -1, 2, 8}, 1.5).low, 2 / 1.5, 1e-12);
   EXPECT_NEAR(padded_range({4, 2, 8}, 1.5).high, 12, 1e-12);
   EXPECT_NEAR(padded_range({1, 1.0009}, 1.5).low, 0.5, 1e-12);
   EXPECT_NEAR(padded_range({1, 1.0009}, 1.5).high, 2.0018, 1e-12);

@@ -113,12 +113,16 @@ TEST(Quantity, small_percentages_have_two_decimals) {
   EXPECT_EQ(signed_percent_text(0.0), "+0.0 %");
   EXPECT_EQ(signed_percent_text(-0.031), "-3.1 %");
   EXPECT_EQ(signed_percent_text(0.0004), "+0.0 %");
+  EXPECT_EQ(signed_percent_text(-0.0001), "0.0 %");
+  EXPECT_EQ(percent_text(std::nullopt), "-");
 }
 
 TEST(Quantity, ticks_are_round) {
   EXPECT_EQ(compact_text(0.5), "0.5");
   EXPECT_EQ(compact_text(0.25), "0.25");
   EXPECT_EQ(compact_text(200), "200");
+  EXPECT_EQ(compact_text(20000), "20k");
+  EXPECT_EQ(compact_text(2.5e9), "2.5G");
   EXPECT_EQ(compact_text(0), "0");
   EXPECT_EQ(duration_tick_text(2.5e6), "2.5 ms");
   EXPECT_EQ(duration_tick_text(2e7), "20 ms");

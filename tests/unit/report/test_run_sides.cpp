@@ -7,7 +7,7 @@
 
 #include "core/json/json.hpp"
 #include "report/page/runs_page.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::report {
@@ -107,9 +107,8 @@ TEST(RunsSideBySide, are_written_by_suffix) {
   EXPECT_EQ(runs_json(runs)["runs"][1]["front"], 2);
   write_runs(runs, folder / "a.html");
   EXPECT_EQ(test::file_bytes(folder / "a.html"), runs_html(runs));
-  const Error error = test::error_of([&] { write_runs(runs, folder / "a.csv"); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), HasSubstr("unknown format of several runs '.csv'"));
+  test::expect_error([&] { write_runs(runs, folder / "a.csv"); },
+                     "unknown format of several runs '.csv'", ExitCode::refused);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "report/front_view.hpp"
 #include "report/views/validation_view.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::report {
 namespace {
@@ -187,17 +188,17 @@ Validation checked_run() {
 TEST(ValidationView, shows_operators_the_step_and_both_errors_line_by_line) {
   const std::string text = validation_view(checked_run()).text;
   EXPECT_THAT(text, testing::StartsWith("k\n\noperator"));
-  EXPECT_THAT(text, testing::ContainsRegex("gemm +50.0 us +40.0 us +\\+25.0 % +50.0 %\n"));
-  EXPECT_THAT(text, testing::ContainsRegex("norm +- +20.0 us +- +25.0 %\n"));
-  EXPECT_THAT(text, testing::ContainsRegex("none +1.00 us +0.00 ns|0 ns"));
-  EXPECT_THAT(text, HasSubstr("\nstep 80.0 us (79.0 us .. 82.0 us)  [ok]\n"));
-  EXPECT_THAT(text, HasSubstr("composition error -5.0 % (-7.0 % .. -2.0 %): its kernels took 76.0 "
-                              "us, in 5 pairs with the run within seconds (90.0 % of the step; the "
-                              "rest from their rows)\n"));
-  EXPECT_THAT(text, HasSubstr("prediction error +25.0 %: 100 us (90.0 us .. 110 us) was said "
-                              "before"));
-  EXPECT_THAT(text, Not(HasSubstr("pairs left out")));
-  EXPECT_THAT(text, Not(HasSubstr("state moved")));
+  EXPECT_THAT(text,
+              test::has_lines({"gemm +50.0 us +40.0 us +\\+25.0 % +50.0 %\n",
+                               "norm +- +20.0 us +- +25.0 %\n", "none +1.00 us +0.00 ns|0 ns"}));
+  EXPECT_THAT(text,
+              test::has_all({"\nstep 80.0 us (79.0 us .. 82.0 us)  [ok]\n",
+                             "composition error -5.0 % (-7.0 % .. -2.0 %): its kernels took 76.0 "
+                             "us, in 5 pairs with the run within seconds (90.0 % of the step; the "
+                             "rest from their rows)\n",
+                             "prediction error +25.0 %: 100 us (90.0 us .. 110 us) was said "
+                             "before"}));
+  EXPECT_THAT(text, test::has_none({"pairs left out", "state moved"}));
   Validation v = checked_run();
   v.composition->in_one_state = false;
   v.composition->apart = 1;
@@ -223,8 +224,8 @@ TEST(ValidationView, tells_whether_the_run_lies_in_what_was_said_and_in_which_st
   v.composition->bytes_per_s = 20e9;
   v.composition->flops_per_s.reset();
   const std::string scaled = validation_view(v).text;
-  EXPECT_THAT(scaled, HasSubstr("the run lies outside that interval, scaled to "));
-  EXPECT_THAT(scaled, HasSubstr("memory at 40.0 GB/s then, 20.0 GB/s during the run\n"));
+  EXPECT_THAT(scaled, test::has_all({"the run lies outside that interval, scaled to ",
+                                     "memory at 40.0 GB/s then, 20.0 GB/s during the run\n"}));
 }
 
 }  // namespace

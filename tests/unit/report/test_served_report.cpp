@@ -2,7 +2,6 @@
 #include "report/served_report.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace halmark {
 namespace {

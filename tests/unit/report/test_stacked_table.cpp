@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <sstream>
-
 #include "report/text/clean_text.hpp"
 #include "report/text/wrapped_text.hpp"
 
@@ -11,7 +9,6 @@ namespace halmark::report {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Table table_of(const std::vector<std::string>& titles,
                const std::vector<std::vector<std::string>>& rows) {

@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <sstream>
@@ -116,16 +115,6 @@ TEST(text_report, names_what_may_be_on_the_front_from_five_percent_on) {
   }
 }
 
-TEST(text_report, shows_every_front_point_with_its_figures) {
-  const RunReport report = test::synthetic_report();
-  const std::string text = report_text(report, false);
-  EXPECT_THAT(text, HasSubstr("decode: 3 of 28 configurations on the front"));
-  EXPECT_THAT(text, HasSubstr("prefill: 3 of 18 configurations on the front"));
-  EXPECT_THAT(text, HasSubstr("MFU"));
-  EXPECT_THAT(text, HasSubstr("gate_up_proj (me"));
-  EXPECT_THAT(text, HasSubstr("measured"));
-}
-
 TEST(text_report, holds_no_control_character_without_color) {
   for (const char c : report_text(test::synthetic_report(), false)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -142,14 +131,6 @@ TEST(text_report, color_only_repeats_the_words) {
     }
   }
   EXPECT_EQ(colored, report_text(test::synthetic_report(), false));
-}
-
-TEST(text_report, numbers_give_way_last) {
-  report::Table table{.columns = {{"name", false}, {"value", true}},
-                      .rows = {{{.text = std::string(60, 'n')}, {.text = "123456789012"}}}};
-  const std::string text = report::table_text(table, 40);
-  EXPECT_THAT(text, HasSubstr("123456789012"));
-  EXPECT_THAT(text, HasSubstr("n~"));
 }
 
 TEST(markdown_report, escapes_what_would_break_a_table) {

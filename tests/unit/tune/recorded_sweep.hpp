@@ -13,6 +13,7 @@
 #include "journal/store.hpp"
 #include "plan/sweep.hpp"
 #include "tests/unit/scratch_folder.hpp"
+#include "tune/certify/conclusion.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
 #include "tune/search/measure.hpp"
 
@@ -67,6 +68,18 @@ class RecordedSweep {
 
 // Batches of the points on the certified front.
 std::vector<std::int64_t> front_batches(const MeasuredSweep& sweep);
+// A certified sweep that was measured, with its run and what is concluded.
+struct Certified {
+  explicit Certified(RecordedSweep& recorded,
+                     const CertifySettings& settings = {.tells_stored = false}, int rounds = 3)
+      : sweep(recorded.plan(), recorded.context(), settings),
+        run(sweep.measure()),
+        report(conclude(*sweep.certifier(), run.id, rounds, {})) {}
+
+  MeasuredSweep sweep;
+  TuneRun run;
+  CertificateReport report;
+};
 // Lines of a proof file of one kind.
 std::vector<Json> proof_records(const std::string& path, const std::string& kind);
 

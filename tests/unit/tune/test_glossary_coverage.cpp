@@ -1,7 +1,6 @@
 // Every word that the code's own tables print is in the glossary: statuses, signals, samplers,
 // rules to stop, strategies, cache modes, sources, warnings, and the headings of all tables.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>

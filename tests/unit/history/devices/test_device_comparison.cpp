@@ -1,19 +1,17 @@
 // Devices side by side, on kernels whose times are stated here.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cmath>
-
-#include "../../error_of.hpp"
 #include "core/json/json.hpp"
 #include "history/devices/device_comparison.hpp"
 #include "history/devices/shape_class.hpp"
 #include "history/view/device_comparison_view.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::history {
 namespace {
 
+using halmark::test::expect_error;
 using test::error_of;
 using testing::HasSubstr;
 using testing::Not;
@@ -71,33 +69,6 @@ TEST(DeviceComparison, a_series_is_what_differs_in_its_free_size_alone) {
   EXPECT_EQ(prompt(4096).size, 4096);
   EXPECT_NE(shape_series_of(gemm(1)).name,
             shape_series_of({"gemm", {{"m", 1}, {"n", 2048}, {"k", 4096}, {"src_dtype", 5}}}).name);
-}
-
-TEST(DeviceComparison, overlapping_intervals_and_small_differences_are_ties) {
-  const DeviceRules rules{.floor = 0.03};
-  const auto judge = [&](double first, double second, double spread) {
-    return judge_pair(kernel(1, first, spread), TimeBasis::measured, kernel(1, second, spread),
-                      TimeBasis::measured, rules);
-  };
-  EXPECT_EQ(judge(100, 102.9, 0), Ahead::tie);
-  EXPECT_EQ(judge(100, 103.1, 0), Ahead::first);
-  EXPECT_EQ(judge(103.1, 100, 0), Ahead::second);
-  // 100 +- 6 and 110 +- 6.6 share 103.4 .. 106.
-  EXPECT_EQ(judge(100, 110, 0.06), Ahead::tie);
-  EXPECT_EQ(judge(100, 110, 0.04), Ahead::first);
-}
-
-TEST(DeviceComparison, a_bound_wins_nothing_and_can_only_lose) {
-  const auto judge = [](double measured, double bound) {
-    return judge_pair(kernel(1, measured), TimeBasis::measured, kernel(1, bound), TimeBasis::bound,
-                      {});
-  };
-  EXPECT_EQ(judge(100, 50), Ahead::open);
-  EXPECT_EQ(judge(100, 100), Ahead::open);
-  EXPECT_EQ(judge(100, 200), Ahead::first);
-  EXPECT_EQ(judge_pair(kernel(1, 50), TimeBasis::bound, kernel(1, 100), TimeBasis::bound, {}),
-            Ahead::first)
-      << "two bounds compare as what they are";
 }
 
 TEST(DeviceComparison, a_class_has_the_geometric_mean_and_shares_by_time) {
@@ -175,8 +146,7 @@ TEST(DeviceComparison, sides_with_nothing_in_common_are_refused_with_what_they_h
               }).line(),
               testing::AllOf(HasSubstr("no kernel in common"), HasSubstr("a: e.g. gemm"),
                              HasSubstr("m=2")));
-  EXPECT_THAT(error_of([] { (void)compare_devices({side("a", {kernel(1, 1)})}, {}); }).line(),
-              HasSubstr("2 to 6"));
+  expect_error([] { (void)compare_devices({side("a", {kernel(1, 1)})}, {}); }, "2 to 6");
 }
 
 TEST(WhatIf, reads_changes_of_one_side) {
@@ -221,11 +191,10 @@ TEST(DeviceComparisonView, every_look_names_bounds_and_models_as_such) {
                        side("h100-sxm", {kernel(1, 50, 0, least)}, TimeBasis::bound)},
                       {}, {parse_what_if("bandwidth=x4", 2)});
   const report::View view = device_comparison_view(c, 80);
-  EXPECT_THAT(view.text, HasSubstr("open"));
-  EXPECT_THAT(view.text, HasSubstr("no time that was seen"));
-  EXPECT_THAT(view.text, HasSubstr("what if (model, not measured)"));
-  EXPECT_EQ(view.data["sides"][1]["basis"], "bound");
-  EXPECT_EQ(view.data["what_if"]["is_model"], true);
+  EXPECT_THAT(view.text, halmark::test::has_all(
+                             {"open", "no time that was seen", "what if (model, not measured)"}));
+  EXPECT_THAT(view.data, halmark::test::HasValues(
+                             R"({"/sides/1/basis": "bound", "/what_if/is_model": true})"));
   EXPECT_NEAR(view.data["what_if"]["pairs"][0]["classes"][0]["ratio"].get<double>(), 50.0 / 40,
               1e-12)
       << "the first side keeps half of its bound: 100 x 20 / 50";
@@ -246,10 +215,7 @@ TEST(DeviceComparisonView, refuses_an_unknown_format_before_it_writes_another) {
   const DeviceComparison c =
       compare_devices({side("a", {kernel(1, 1)}), side("b", {kernel(1, 2)})}, {});
   const std::string first = testing::TempDir() + "never-" + std::to_string(::getpid()) + ".json";
-  EXPECT_THAT(error_of([&] {
-                write_device_comparison(c, {first, "x.pdf"});
-              }).line(),
-              HasSubstr("x.pdf"));
+  expect_error([&] { write_device_comparison(c, {first, "x.pdf"}); }, "x.pdf");
   EXPECT_EQ(std::fopen(first.c_str(), "r"), nullptr);
 }
 
@@ -282,8 +248,7 @@ TEST(WhatIf, factors_lie_between_a_thousandth_and_a_thousand) {
   EXPECT_EQ(parse_what_if("1:bandwidth=x2", 6).resource, Resource::bandwidth);
   EXPECT_EQ(parse_what_if("peak=x2", 6).resource, Resource::peak);
   EXPECT_EQ(parse_what_if("peak=x2", 6).text, "peak=x2");
-  EXPECT_THAT(error_of([] { (void)parse_what_if("7:peak=x2", 6); }).line(),
-              HasSubstr("names no side"));
+  expect_error([] { (void)parse_what_if("7:peak=x2", 6); }, "names no side");
 }
 
 // Both ceilings of a kernel at once: 80 by memory and 50 by arithmetic become 40 and 25.

@@ -1,18 +1,20 @@
 // Both sides of what decides between two devices, and what the looks of a comparison leave out.
 #include <gmock/gmock.h>
 
-#include <cmath>
-
-#include "../../error_of.hpp"
 #include "core/json/json.hpp"
 #include "history/devices/crossovers.hpp"
 #include "history/devices/device_comparison.hpp"
 #include "history/devices/shape_class.hpp"
 #include "history/view/device_comparison_view.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::history {
 namespace {
 
+using halmark::test::expect_error;
+using halmark::test::has_all;
+using halmark::test::has_none;
+using halmark::test::HasValues;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -46,12 +48,16 @@ TEST(DeviceLimits, a_floor_and_an_interval_decide_a_tie) {
 }
 
 TEST(DeviceLimits, a_bound_on_either_side_can_only_lose) {
-  const auto judge = [](double bound, double seen) {
-    return judge_pair(exact(1, bound), TimeBasis::bound, exact(1, seen), TimeBasis::imported, {});
+  using enum TimeBasis;
+  const auto judge = [](double first, TimeBasis of_first, double second, TimeBasis of_second) {
+    return judge_pair(exact(1, first), of_first, exact(1, second), of_second, {});
   };
-  EXPECT_EQ(judge(200, 100), Ahead::second);
-  EXPECT_EQ(judge(100, 200), Ahead::open);
-  EXPECT_EQ(judge(100, 100), Ahead::open);
+  EXPECT_EQ(judge(200, bound, 100, imported), Ahead::second);
+  EXPECT_EQ(judge(100, bound, 200, imported), Ahead::open);
+  EXPECT_EQ(judge(100, bound, 100, imported), Ahead::open);
+  EXPECT_EQ(judge(100, measured, 50, bound), Ahead::open);
+  EXPECT_EQ(judge(100, measured, 200, bound), Ahead::first);
+  EXPECT_EQ(judge(50, bound, 100, bound), Ahead::first) << "two bounds compare as what they are";
 }
 
 // What has no matmul is counted by its bytes: 3e6 B in 2e-7 s at 3.6 USD an hour and 500 W.
@@ -86,14 +92,9 @@ TEST(DeviceLimits, shares_are_of_the_kernels_that_have_a_bound) {
 TEST(DeviceLimits, two_to_six_sides_are_compared_and_one_common_kernel_is_enough) {
   const DeviceSide one = side("a", {exact(1, 100)});
   EXPECT_EQ(compare_devices(std::vector<DeviceSide>(6, one), {}).pairs.size(), 15u);
-  EXPECT_THAT(
-      test::error_of([&] { (void)compare_devices(std::vector<DeviceSide>(7, one), {}); }).line(),
-      HasSubstr("7 sides"));
+  expect_error([&] { (void)compare_devices(std::vector<DeviceSide>(7, one), {}); }, "7 sides");
   EXPECT_EQ(compare_devices({one, side("b", {exact(2, 1)}), one}, {}).pairs[0].kernels, 0u);
-  EXPECT_THAT(test::error_of([&] {
-                (void)compare_devices({one, side("b", {})}, {});
-              }).line(),
-              HasSubstr("b: none at all"));
+  expect_error([&] { (void)compare_devices({one, side("b", {})}, {}); }, "b: none at all");
 }
 
 TEST(DeviceLimits, kernels_are_counted_over_all_classes) {
@@ -189,21 +190,17 @@ TEST(DeviceLooks, have_figures_on_the_right) {
 TEST(DeviceLooks, have_sections_of_what_there_is) {
   DeviceComparison c = compared();
   std::string page = device_comparison_html(c);
-  EXPECT_THAT(page, HasSubstr("sizes between which the faster one changes"));
-  EXPECT_THAT(page, HasSubstr("classes of shapes"));
-  EXPECT_THAT(page, Not(HasSubstr("work and what it costs")));
-  EXPECT_THAT(page, Not(HasSubstr("what if (model")));
-  EXPECT_THAT(page, HasSubstr("<p>1 a: measured, 2 kernels</p>"));
-  EXPECT_THAT(page, HasSubstr("TIE: the interval holds 1"));
-  EXPECT_THAT(device_comparison_markdown(c), HasSubstr("| ahead up to | size |"));
+  EXPECT_THAT(page, has_all({"sizes between which the faster one changes", "classes of shapes",
+                             "<p>1 a: measured, 2 kernels</p>", "TIE: the interval holds 1"}));
+  EXPECT_THAT(page, has_none({"work and what it costs", "what if (model"}));
+  EXPECT_THAT(device_comparison_markdown(c), has_all({"| ahead up to | size |", "\n- time 2/1: "}));
   EXPECT_THAT(device_comparison_markdown(c), Not(HasSubstr("Work and what it costs")));
-  EXPECT_THAT(device_comparison_markdown(c), HasSubstr("\n- time 2/1: "));
   c.pairs[0].classes[0].shares[0].usd = 1;
   c.what_ifs = {{.text = "peak=x2"}};
   c.modelled = c.pairs;
   page = device_comparison_html(c);
-  EXPECT_THAT(page, HasSubstr("work and what it costs"));
-  EXPECT_THAT(page, HasSubstr("<h2>what if (model, not measured): peak=x2 of a"));
+  EXPECT_THAT(
+      page, has_all({"work and what it costs", "<h2>what if (model, not measured): peak=x2 of a"}));
   c.pairs[0].crossovers.clear();
   c.modelled.clear();
   EXPECT_THAT(device_comparison_html(c), Not(HasSubstr("the faster one changes")));
@@ -215,12 +212,10 @@ TEST(DeviceLooks, have_sections_of_what_there_is) {
 TEST(DeviceLooks, the_text_is_wrapped_and_has_the_parts_that_there_are) {
   DeviceComparison c = compared();
   const std::string text = device_comparison_view(c, 60).text;
-  EXPECT_THAT(text, HasSubstr("\n  left out: 3 rows, they were measured on a machine that\n"
-                              "    nobody knows any more\n"));
-  EXPECT_THAT(text, HasSubstr("\nahead up to  size  then  from  of  series"));
-  EXPECT_THAT(text, Not(HasSubstr("more: --json")));
-  EXPECT_THAT(text, Not(HasSubstr("work and what it costs")));
-  EXPECT_THAT(text, Not(HasSubstr("what if")));
+  EXPECT_THAT(text, has_all({"\n  left out: 3 rows, they were measured on a machine that\n"
+                             "    nobody knows any more\n",
+                             "\nahead up to  size  then  from  of  series"}));
+  EXPECT_THAT(text, has_none({"more: --json", "work and what it costs", "what if"}));
   c.pairs[0].crossovers.clear();
   EXPECT_THAT(device_comparison_view(c, 60).text, Not(HasSubstr("ahead up to")));
   c.pairs[0].kernels = 0;
@@ -234,16 +229,11 @@ TEST(DeviceLooks, the_document_has_sides_pairs_and_changes) {
   c.what_ifs = {{.side = 1, .factor = 2, .text = "peak=x2"}};
   c.modelled = c.pairs;
   const Json data = device_comparison_view(c, 60).data;
-  EXPECT_TRUE(data["sides"][0]["device"].is_null());
-  EXPECT_EQ(data["sides"][1]["device"], "h100");
-  EXPECT_EQ(data["sides"][1]["usd_per_hour"], 2);
-  EXPECT_TRUE(data["sides"][1]["power_w"].is_null());
-  EXPECT_EQ(data["what_if"]["is_model"], true);
-  EXPECT_EQ(data["what_if"]["changes"][0]["factor"], 2);
+  EXPECT_THAT(data, HasValues(R"({"/sides/0/device": null, "/sides/1/device": "h100",
+      "/sides/1/usd_per_hour": 2, "/what_if/is_model": true, "/what_if/changes/0/factor": 2,
+      "/pairs/0/classes/0/unit": "1e12 bytes", "/sides/1/power_w": null})"));
   const Json& crossover = data["pairs"][0]["crossovers"][0];
-  EXPECT_EQ(crossover["ahead_below"], "second");
-  EXPECT_EQ(crossover["below"], 2);
-  EXPECT_EQ(data["pairs"][0]["classes"][0]["unit"], "1e12 bytes");
+  EXPECT_THAT(crossover, HasValues(R"({"/ahead_below": "second", "/below": 2})"));
 }
 
 }  // namespace

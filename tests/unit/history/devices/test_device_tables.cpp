@@ -1,17 +1,17 @@
 // Every cell of what people read of devices side by side, by hand.
 #include <gmock/gmock.h>
 
-#include "../../error_of.hpp"
 #include "../../scratch_folder.hpp"
 #include "core/json/json.hpp"
 #include "history/devices/device_comparison.hpp"
 #include "history/devices/shape_class.hpp"
 #include "history/view/device_comparison_view.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::history {
 namespace {
 
-using testing::ContainsRegex;
+using halmark::test::has_all;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -157,9 +157,8 @@ TEST(DeviceTables, the_text_has_twelve_crossovers_and_counts_the_rest) {
   EXPECT_THAT(device_comparison_view(c, 300).text, Not(HasSubstr("more: --json")));
   c.pairs[0].crossovers.assign(14, {"s", "m", 2, 4, true});
   const std::string text = device_comparison_view(c, 300).text;
-  EXPECT_THAT(text, HasSubstr("\n  and 2 more: --json or --out has them all\n"));
-  EXPECT_THAT(text, HasSubstr("\n  left out: 4 rows, no time\n"));
-  EXPECT_THAT(text, HasSubstr("\nwork and what it costs\nop "));
+  EXPECT_THAT(text, has_all({"\n  and 2 more: --json or --out has them all\n",
+                             "\n  left out: 4 rows, no time\n", "\nwork and what it costs\nop "}));
   EXPECT_EQ(device_comparison_view(c, 300).data["pairs"][0]["crossovers"].size(), 14u);
 }
 
@@ -169,13 +168,12 @@ TEST(DeviceTables, lines_of_files_have_every_figure) {
       device_comparison_csv(c),
       HasSubstr("\r\nas they are,x.db,y.db,gemm,bf16,m 1,3,first,2,1.5,2.5,2,0,1,0,0.4,0.25,"
                 "memory,0.5,,,,"));
-  EXPECT_THAT(device_comparison_csv(c), ContainsRegex("gemm.*,1e15 matmul FLOPs\r\n"));
-  EXPECT_THAT(device_comparison_csv(c), ContainsRegex("norm.*second,0.5,.*,1e12 bytes\r\n"));
+  EXPECT_THAT(device_comparison_csv(c),
+              halmark::test::has_lines(
+                  {"gemm.*,1e15 matmul FLOPs\r\n", "norm.*second,0.5,.*,1e12 bytes\r\n"}));
   const Json row = device_comparison_view(c, 80).data["pairs"][0]["classes"][0];
-  EXPECT_EQ(row["ahead"], "first");
-  EXPECT_EQ(row["unit"], "1e15 matmul FLOPs");
-  EXPECT_EQ(row["first"]["mfu"], 0.25);
-  EXPECT_TRUE(row["second"]["mfu"].is_null());
+  EXPECT_THAT(row, halmark::test::HasValues(R"({"/ahead": "first", "/unit": "1e15 matmul FLOPs",
+      "/first/mfu": 0.25, "/second/mfu": null})"));
   EXPECT_TRUE(device_comparison_view(c, 80).data["what_if"].is_null());
   EXPECT_EQ(device_comparison_view(c, 80).data["sides"][1]["left_out"]["no time"], 4);
   const std::string markdown = device_comparison_markdown(c);
@@ -202,10 +200,9 @@ TEST(DeviceTables, the_page_draws_a_line_for_each_class_and_120_at_most) {
   };
   EXPECT_EQ(bars(), 2);
   const std::string page = device_comparison_html(c);
-  EXPECT_THAT(page, HasSubstr("left out: 4 rows, no time"));
-  EXPECT_THAT(page, HasSubstr("<title>gemm bf16 m 1: 2.00, 3 kernels</title>"));
   EXPECT_THAT(page,
-              HasSubstr("time of y.db / time of x.db: right of the line the latter is faster"));
+              has_all({"left out: 4 rows, no time", "<title>gemm bf16 m 1: 2.00, 3 kernels</title>",
+                       "time of y.db / time of x.db: right of the line the latter is faster"}));
   c.pairs[0].classes.resize(121, c.pairs[0].classes[0]);
   EXPECT_EQ(bars(), 120);
 }
@@ -243,19 +240,17 @@ TEST(ShapeClasses, have_both_ends_of_every_edge) {
 TEST(DevicePicture, has_its_lines_where_its_ratios_are) {
   const DeviceComparison c = compared();
   const std::string page = device_comparison_html(c);
-  for (const char* part : {
-           "viewBox=\"0 0 1100 98\"",
-           "<line class=\"roof\" x1=\"705\" y1=\"14\" x2=\"705\" y2=\"54\"/>",
-           "x=\"322\" y=\"28\" text-anchor=\"end\">gemm bf16 m 1<",
-           "x=\"322\" y=\"48\" text-anchor=\"end\">norm f32 rows 1<",
-           "<line class=\"bar\" x1=\"855.3\" y1=\"24\" x2=\"1044.7\" y2=\"24\"/>",
-           "<line class=\"bar\" x1=\"365.3\" y1=\"44\" x2=\"515.6\" y2=\"44\"/>",
-           "x=\"705\" y=\"70\" text-anchor=\"middle\">1.00<",
-           "x=\"705\" y=\"88\" text-anchor=\"middle\">time of",
-           "cx=\"448.1\" cy=\"44\" r=\"4\"",
-       }) {
-    EXPECT_THAT(page, HasSubstr(part));
-  }
+  EXPECT_THAT(page, has_all({
+                        "viewBox=\"0 0 1100 98\"",
+                        "<line class=\"roof\" x1=\"705\" y1=\"14\" x2=\"705\" y2=\"54\"/>",
+                        "x=\"322\" y=\"28\" text-anchor=\"end\">gemm bf16 m 1<",
+                        "x=\"322\" y=\"48\" text-anchor=\"end\">norm f32 rows 1<",
+                        "<line class=\"bar\" x1=\"855.3\" y1=\"24\" x2=\"1044.7\" y2=\"24\"/>",
+                        "<line class=\"bar\" x1=\"365.3\" y1=\"44\" x2=\"515.6\" y2=\"44\"/>",
+                        "x=\"705\" y=\"70\" text-anchor=\"middle\">1.00<",
+                        "x=\"705\" y=\"88\" text-anchor=\"middle\">time of",
+                        "cx=\"448.1\" cy=\"44\" r=\"4\"",
+                    }));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The shipped configs, as the page of an installation knows them.
 #pragma once
 
+#include "pages/serve/simulator_page.hpp"
 #include "pages/serve/state/priced_system.hpp"
 #include "tests/checkout.hpp"
 
@@ -12,6 +13,10 @@ inline PageSources shipped_sources() {
           .devices = {configs / "devices"},
           .fabrics = {configs / "fabrics"},
           .engines = {configs / "engines"}};
+}
+
+inline PageSettings shipped_settings() {
+  return {.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}};
 }
 
 }  // namespace halmark::pages

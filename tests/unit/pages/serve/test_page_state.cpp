@@ -1,7 +1,6 @@
 #include "pages/serve/state/page_state.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
 

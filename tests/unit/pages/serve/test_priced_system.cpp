@@ -2,7 +2,6 @@
 #include "pages/serve/state/priced_system.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"

@@ -2,7 +2,6 @@
 #include "pages/serve/document/simulation_document.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
@@ -119,7 +118,7 @@ double figure(const Json& document, const std::string& key) {
 }
 
 TEST_P(SimulatedPages, say_what_halmark_simulate_says) {
-  SimulatorPage page({.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}});
+  SimulatorPage page(shipped_settings());
   const tune::SimulatedStep command = commanded(GetParam(), 0);
   const Json throughput = schedule::throughput_json(command.simulation)["throughput"];
   const Json document = page.answer({"simulation", values()});
@@ -146,7 +145,7 @@ TEST_P(SimulatedPages, say_what_halmark_simulate_says) {
 
 // What a slider shows at once is what the events say after it.
 TEST_P(SimulatedPages, answer_at_once_with_the_same_step) {
-  SimulatorPage page({.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}});
+  SimulatorPage page(shipped_settings());
   const double at_once = figure(page.answer({"step", values()}), "step_ns");
   const double simulated = figure(page.answer({"simulation", values()}), "step_ns");
   EXPECT_NEAR(at_once, simulated, 1e-6 * simulated);
@@ -154,7 +153,7 @@ TEST_P(SimulatedPages, answer_at_once_with_the_same_step) {
 
 TEST_P(SimulatedPages, draw_the_same_percentiles) {
   if (GetParam().name == "experts_decode") GTEST_SKIP() << "a hundred times 100,000 events";
-  SimulatorPage page({.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}});
+  SimulatorPage page(shipped_settings());
   const schedule::StepRuns runs = commanded(GetParam(), std::nullopt).simulation.runs;
   const Json document = page.answer({"spread", values()});
   EXPECT_EQ(document["n"], runs.ns.size());
@@ -172,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(States, SimulatedPages, testing::ValuesIn(cases()),
 // An all-reduce over n ranks of a switch: every rank sends 2 (n - 1) / n of the message. Two of
 // them a layer, of batch x hidden values in two bytes.
 TEST(LinkLoads, are_what_the_all_reduces_of_the_step_send) {
-  SimulatorPage page({.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}});
+  SimulatorPage page(shipped_settings());
   Values values = cases().front().values;
   values["strategy"] = "tp8";
   const Json document = page.answer({"simulation", values});
@@ -189,7 +188,7 @@ TEST(LinkLoads, are_what_the_all_reduces_of_the_step_send) {
 
 // GPipe: m micro-batches through p equal stages take (m + p - 1) turns; here m = p = 4.
 TEST(ShownTimelines, fill_and_drain_a_pipeline) {
-  SimulatorPage page({.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}});
+  SimulatorPage page(shipped_settings());
   Values values = cases().front().values;
   values["strategy"] = "tp2 pp4";
   const double stream_ns = figure(page.answer({"step", values}), "stream_ns");
@@ -210,7 +209,7 @@ TEST(ShownTimelines, fill_and_drain_a_pipeline) {
 
 // Of more events than are sent: whole devices, those with the critical path among them.
 TEST(ShownTimelines, leave_out_devices_and_say_so) {
-  SimulatorPage page({.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}});
+  SimulatorPage page(shipped_settings());
   Values values = cases()[2].values;
   values["shards"] = "32";
   values["strategy"] = "dp4 tp8 ep32";

@@ -1,7 +1,6 @@
 #include "pages/serve/simulator_page.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
@@ -17,10 +16,6 @@ namespace {
 
 using Values = std::map<std::string, std::string>;
 
-PageSettings settings() {
-  return {.sources = shipped_sources(), .sweeps = {.database = "/nowhere/r.db"}};
-}
-
 const Values state = {{"model", "qwen3-30b-a3b"},
                       {"device", "h100-sxm"},
                       {"shards", "4"},
@@ -35,7 +30,7 @@ const Json& figure(const Json& step, const std::string& key) {
 }
 
 TEST(SimulatorPages, every_figure_says_where_it_is_from) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   Values trained = state, served = state;
   trained["model"] = "qwen3-0.6b";
   trained["phase"] = "training";
@@ -61,7 +56,7 @@ TEST(SimulatorPages, every_figure_says_where_it_is_from) {
 
 // What was simulated takes the place of everything that was announced.
 TEST(SimulatorPages, what_is_being_simulated_comes) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   std::set<std::string> coming, came;
   const Json at_once = page.answer({"step", state});
   for (const Json& one : at_once["figures"]) {
@@ -76,7 +71,7 @@ TEST(SimulatorPages, what_is_being_simulated_comes) {
 }
 
 TEST(SimulatorPages, only_what_takes_long_is_asked_beside_the_sliders) {
-  const SimulatorPage page(settings());
+  const SimulatorPage page(shipped_settings());
   for (const char* path : {"step", "fabric", "documents", "export"}) {
     EXPECT_FALSE(page.is_slow({path, {}})) << path;
   }
@@ -87,29 +82,19 @@ TEST(SimulatorPages, only_what_takes_long_is_asked_beside_the_sliders) {
 
 // One client that waits has the server for itself: a prefill, then one step a token.
 TEST(SimulatorPages, one_client_of_a_server_experiences_its_steps) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   Values values = {{"model", "qwen3-32b"}, {"device", "h100-sxm"}, {"shards", "4"},
                    {"dtype", "bf16"},      {"phase", "serving"},   {"clients", "1"},
                    {"input", "1024"},      {"output", "64"},       {"requests", "20"},
                    {"strategy", "tp4"}};
   const Json served = page.answer({"serving", values});
-  const Json prefill = page.answer({"step",
-                                    {{"model", "qwen3-32b"},
-                                     {"device", "h100-sxm"},
-                                     {"shards", "4"},
-                                     {"dtype", "bf16"},
-                                     {"phase", "prefill"},
-                                     {"batch", "1"},
-                                     {"context", "1024"},
-                                     {"strategy", "tp4"}}});
-  const Json decode = page.answer({"step",
-                                   {{"model", "qwen3-32b"},
-                                    {"device", "h100-sxm"},
-                                    {"shards", "4"},
-                                    {"dtype", "bf16"},
-                                    {"batch", "1"},
-                                    {"context", "1056"},
-                                    {"strategy", "tp4"}}});
+  const auto step_of = [&](const char* phase, const char* context) {
+    const Values step = {{"model", "qwen3-32b"}, {"device", "h100-sxm"}, {"shards", "4"},
+                         {"dtype", "bf16"},      {"phase", phase},       {"batch", "1"},
+                         {"context", context},   {"strategy", "tp4"}};
+    return page.answer({"step", step});
+  };
+  const Json prefill = step_of("prefill", "1024"), decode = step_of("decode", "1056");
   const auto near = [](double a, double b) { EXPECT_NEAR(a, b, 0.02 * b); };
   near(figure(served, "ttft_p50_ns")["value"], figure(prefill, "step_ns")["value"]);
   near(figure(served, "tpot_p50_ns")["value"], figure(decode, "step_ns")["value"]);
@@ -117,7 +102,7 @@ TEST(SimulatorPages, one_client_of_a_server_experiences_its_steps) {
 }
 
 TEST(SimulatorPages, devices_without_power_say_so) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   Values values = state;
   values["device"] = "tpu-v5p";
   const Json step = page.answer({"simulation", values});
@@ -126,7 +111,7 @@ TEST(SimulatorPages, devices_without_power_say_so) {
 }
 
 TEST(SimulatorPages, the_sharding_table_adds_up_and_names_each_tensor_once) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   Values values = state;
   values["strategy"] = "tp4";
   const Json table = page.answer({"step", values})["sharding"];
@@ -146,7 +131,7 @@ TEST(SimulatorPages, the_sharding_table_adds_up_and_names_each_tensor_once) {
 }
 
 TEST(SimulatorPages, launch_scripts_say_what_the_state_says) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   Values values = state;
   values["as"] = "vllm";
   values["strategy"] = "tp4";
@@ -160,7 +145,7 @@ TEST(SimulatorPages, launch_scripts_say_what_the_state_says) {
 }
 
 TEST(SimulatorPages, a_journal_that_is_not_there_is_no_error) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   const Json runs = page.answer({"runs", {}});
   EXPECT_TRUE(runs["runs"].empty());
   EXPECT_FALSE(runs["reason"].get<std::string>().empty());
@@ -170,7 +155,7 @@ TEST(SimulatorPages, a_journal_that_is_not_there_is_no_error) {
 }
 
 TEST(SimulatorPages, open_no_file_that_a_question_names) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   const std::string configs = test::in_source("/configs/");
   for (const auto& [name, file] : Values{{"model", configs + "models/qwen3-8b.json"},
                                          {"device", configs + "devices/h100-sxm.toml"},
@@ -182,7 +167,7 @@ TEST(SimulatorPages, open_no_file_that_a_question_names) {
 }
 
 TEST(SimulatorPages, know_no_other_questions) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   EXPECT_THROW(page.answer({"nonsense", {}}), std::out_of_range);
   EXPECT_THROW(page.act({"nonsense", {}}), std::out_of_range);
   EXPECT_THROW(page.act({"stop", {}}), Error);
@@ -191,7 +176,7 @@ TEST(SimulatorPages, know_no_other_questions) {
 
 // Of the policy's digests: what a browser computes of the elements' texts.
 TEST(StaticPages, state_their_own_digests_and_end_no_element_early) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   const std::string text =
       static_page(page, {.device = "h100-sxm", .model = "qwen3-0.6b", .shards = 2});
   EXPECT_THAT(text, testing::HasSubstr("default-src 'none'; script-src 'sha256-"));
@@ -203,7 +188,7 @@ TEST(StaticPages, state_their_own_digests_and_end_no_element_early) {
 
 // Under the words by which page/state.js asks for them.
 TEST(StaticPages, carry_training_steps_and_loads_of_a_server) {
-  SimulatorPage page(settings());
+  SimulatorPage page(shipped_settings());
   PageState state = {.device = "h100-sxm", .model = "qwen3-0.6b", .shards = 2};
   EXPECT_THAT(static_page(page, state),
               testing::HasSubstr("\"serving?clients=16&device=h100-sxm&dtype=checkpoint&input=1024&"

@@ -2,12 +2,12 @@
 #include "pages/serve/sweep/sweep_process.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <thread>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -27,14 +27,9 @@ echo '{"event":"trial","done":3,"failed":1,"total":7,"eta_s":2.5,"subject":"gemm
 echo '{"broken' >&2)"));
   ASSERT_TRUE(ended_within(process, 10'000));
   const Json said = process.progress();
-  EXPECT_EQ(said["done"], 3);
-  EXPECT_EQ(said["failed"], 1);
-  EXPECT_EQ(said["total"], 7);
-  EXPECT_EQ(said["left_s"], 2.5);
-  EXPECT_EQ(said["subject"], "gemm");
-  EXPECT_EQ(said["lines"], Json::array({"halmark: begins", "{\"broken"}));
-  EXPECT_EQ(said["outcome"], "complete");
-  EXPECT_FALSE(said["can_resume"].get<bool>());
+  EXPECT_THAT(said, test::HasValues(R"({"/done": 3, "/failed": 1, "/total": 7, "/left_s": 2.5,
+      "/subject": "gemm", "/lines": ["halmark: begins", "{\"broken"], "/outcome": "complete",
+      "/can_resume": false})"));
 }
 
 TEST(SweepProcesses, are_stopped_as_from_a_terminal_and_can_be_resumed) {

@@ -1,11 +1,9 @@
 // Recipes name what a trace needs, and where the flags are documented.
 #include "core/json/json.hpp"
 #include "profile/capture/recipes.hpp"
+#include "tests/unit/expect.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/error_of.hpp"
 
 namespace halmark {
 namespace {
@@ -52,9 +50,7 @@ TEST(CaptureRecipe, the_document_has_the_commands_of_the_text) {
 }
 
 TEST(CaptureRecipe, an_unknown_engine_names_the_nearest) {
-  const Error e = test::error_of([] { capture_recipe("vlm"); });
-  EXPECT_EQ(e.exit_code(), ExitCode::refused);
-  EXPECT_THAT(e.line(), HasSubstr("'vllm'"));
+  test::expect_error([] { capture_recipe("vlm"); }, "'vllm'", ExitCode::refused);
 }
 
 }  // namespace

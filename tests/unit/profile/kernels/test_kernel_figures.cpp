@@ -1,10 +1,10 @@
 // The figures of single rows against arithmetic by hand, and what is written of them.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "fixtures.hpp"
 #include "profile/kernels/kernel_json.hpp"
+#include "tests/unit/expect.hpp"
 
 namespace halmark {
 namespace {
@@ -226,24 +226,16 @@ TEST(KernelJson, an_account_is_written_whole) {
     "operators": ["q_proj"], "candidates": [], "binding": "explicit", "dtype": "bf16",
     "flops": 256.0, "bytes": 4000.0, "peak_flops_per_s": 1e9, "lower_bound_us": 4.0,
     "bound": "memory", "mfu_pct": 3.2, "roofline_pct": 50.0, "is_quarantined": false})"));
-  EXPECT_EQ(out["rows"][1]["mfu_pct"], nullptr);
-  EXPECT_EQ(out["rows"][1]["mfu_pct_reason"], "no operator");
-  EXPECT_EQ(out["rows"][1]["lower_bound_us"], nullptr);
-  EXPECT_EQ(out["rows"][1]["roofline_pct"], nullptr);
-  EXPECT_EQ(out["rows"][1]["bound"], nullptr);
-  EXPECT_EQ(out["rows"][1]["dtype"], nullptr);
-  EXPECT_EQ(out["assigned_us"], 8.0);
-  EXPECT_EQ(out["overhead_us"], 0.0);
-  EXPECT_EQ(out["unknown_us"], 0.5);
-  EXPECT_EQ(out["total_us"], 8.5);
-  EXPECT_EQ(out["between_kernels_us"], 0.0);
+  EXPECT_THAT(out, test::HasValues(R"({"/rows/1/mfu_pct": null,
+      "/rows/1/mfu_pct_reason": "no operator", "/rows/1/lower_bound_us": null,
+      "/rows/1/roofline_pct": null, "/rows/1/bound": null, "/rows/1/dtype": null,
+      "/assigned_us": 8.0, "/overhead_us": 0.0, "/unknown_us": 0.5, "/total_us": 8.5,
+      "/between_kernels_us": 0.0, "/mfu_is_lower_bound": true, "/launch_floor_us": 3.0})"));
   EXPECT_NEAR(out["mfu_pct"].get<double>(), 100 * 0.256 / 8.5, 1e-12);
   EXPECT_FALSE(out.contains("mfu_pct_reason"));
-  EXPECT_EQ(out["mfu_is_lower_bound"], true);
-  EXPECT_EQ(out["launch_floor_us"], 3.0);
   const Json vague = kernels_json(account(R"({"category": "gemm", "dur_us": 1})"));
-  EXPECT_EQ(vague["mfu_pct"], nullptr);
-  EXPECT_EQ(vague["mfu_pct_reason"], "1 rows without a figure: ambiguous");
+  EXPECT_THAT(vague, test::HasValues(R"({"/mfu_pct": null,
+      "/mfu_pct_reason": "1 rows without a figure: ambiguous"})"));
 }
 
 TEST(KernelJson, times_of_layers_are_written_whole) {
@@ -261,9 +253,8 @@ TEST(KernelJson, times_of_layers_are_written_whole) {
   EXPECT_EQ(out[0], Json::parse(R"({"layer_type": "decoder", "layers": 3, "measured_ms": 2.0,
     "matmul_flops": 8.0, "matmul_flops_per_rank": 4.0, "model_pct": 25.0, "executed_pct": 50.0,
     "is_quarantined": false})"));
-  EXPECT_EQ(out[1]["model_pct"], nullptr);
-  EXPECT_EQ(out[1]["executed_pct"], nullptr);
-  EXPECT_EQ(out[1]["model_pct_reason"], "r");
+  EXPECT_THAT(out, test::HasValues(R"({"/1/model_pct": null, "/1/executed_pct": null,
+      "/1/model_pct_reason": "r"})"));
 }
 
 }  // namespace

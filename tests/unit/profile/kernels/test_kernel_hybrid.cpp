@@ -1,9 +1,7 @@
 // Kernel tables of models whose layers differ: recurrences beside attention, networks beside
 // mixers. Every microsecond has a place in every type of layer.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <set>

@@ -1,10 +1,8 @@
 #include "core/json/json.hpp"
 #include "profile/kernels/kernel_table.hpp"
+#include "tests/unit/expect.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/error_of.hpp"
 
 namespace halmark {
 namespace {
@@ -81,47 +79,41 @@ TEST(KernelTable, a_summary_that_disagrees_with_its_rows_is_refused) {
            summary + "}";
   };
   EXPECT_NO_THROW(flow(with(R"({"moe": {"dur_us": 1000.9}, "quant": {"dur_us": 1}})")));
-  EXPECT_THAT(
-      refusal(with(R"({"moe": {"dur_us": 1001.1}, "quant": {"dur_us": 1}})")),
-      HasSubstr("flow.json.category_summary.moe: summary_mismatch: says 1001.1 us, its rows "
-                "add to 1000.0 us"));
-  EXPECT_THAT(refusal(with(R"({"moe": {"dur_us": 1000}})")), HasSubstr("'quant' of the rows"));
-  EXPECT_THAT(
-      refusal(with(R"({"moe": {"dur_us": 1000}, "quant": {"dur_us": 1}, "x": {"dur": 3}})")),
-      HasSubstr("summary_mismatch"));
-  EXPECT_THAT(refusal(with(R"({"moe": {"dur_us": 1000, "count": 2}, "quant": {"dur_us": 1}})")),
-              HasSubstr("counts 2 kernels, the rows 1"));
-  EXPECT_THAT(refusal(R"({"metadata": {"total_dur_us": 9.9},
-                          "kernels": [{"category": "moe", "dur_us": 10}]})"),
-              HasSubstr("summary_mismatch: total_dur_us is 9.9"));
+  test::expect_each(refusal,
+                    {{with(R"({"moe": {"dur_us": 1001.1}, "quant": {"dur_us": 1}})"),
+                      "flow.json.category_summary.moe: summary_mismatch: says 1001.1 us, its rows "
+                      "add to 1000.0 us"},
+                     {with(R"({"moe": {"dur_us": 1000}})"), "'quant' of the rows"},
+                     {with(R"({"moe": {"dur_us": 1000}, "quant": {"dur_us": 1}, "x": {"dur": 3}})"),
+                      "summary_mismatch"},
+                     {with(R"({"moe": {"dur_us": 1000, "count": 2}, "quant": {"dur_us": 1}})"),
+                      "counts 2 kernels, the rows 1"},
+                     {R"({"metadata": {"total_dur_us": 9.9},
+                          "kernels": [{"category": "moe", "dur_us": 10}]})",
+                      "summary_mismatch: total_dur_us is 9.9"}});
 }
 
 TEST(KernelTable, what_is_no_time_is_refused_with_its_place) {
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": -1}]})"),
-              HasSubstr("flow.json.kernels[0].dur_us: is -1"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": "1"}]})"), HasSubstr("number"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": 1e13}]})"),
-              HasSubstr("a number from 0 to"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe"}]})"), HasSubstr("'dur_us' is missing"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"dur_us": 1}]})"), HasSubstr("'category' is missing"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": 0}]})"),
-              HasSubstr("no kernel takes any time"));
-  EXPECT_THAT(refusal(R"({"kernels": []})"), HasSubstr("'kernels' must be a list"));
-  EXPECT_THAT(refusal("[]"), HasSubstr("must be an object"));
-  EXPECT_THAT(refusal(R"({"layers": {}})"), HasSubstr("'layers' must be a list"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "m", "dur_us": 1, "half": "left"}]})"),
-              HasSubstr("expected attn or ffn"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "m", "dur_us": 1, "count": 0}]})"),
-              HasSubstr("count: must be a whole number of at least 1"));
-  EXPECT_THAT(
-      refusal(R"({"kernels": [{"category": "m", "dur_us": 1, "count": 18446744073709551615}]})"),
-      HasSubstr("whole number"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "m", "dur_us": 1, "dtype": "bf61"}]})"),
-              HasSubstr("no data type"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "m", "dur_us": 1, "shape": [1, 2]}]})"),
-              HasSubstr("[m, n, k]"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "m", "dur_us": 1, "operator": [1]}]})"),
-              HasSubstr("name or a list"));
+  test::expect_each(
+      refusal,
+      {{R"({"kernels": [{"category": "moe", "dur_us": -1}]})",
+        "flow.json.kernels[0].dur_us: is -1"},
+       {R"({"kernels": [{"category": "moe", "dur_us": "1"}]})", "number"},
+       {R"({"kernels": [{"category": "moe", "dur_us": 1e13}]})", "a number from 0 to"},
+       {R"({"kernels": [{"category": "moe"}]})", "'dur_us' is missing"},
+       {R"({"kernels": [{"dur_us": 1}]})", "'category' is missing"},
+       {R"({"kernels": [{"category": "moe", "dur_us": 0}]})", "no kernel takes any time"},
+       {R"({"kernels": []})", "'kernels' must be a list"},
+       {"[]", "must be an object"},
+       {R"({"layers": {}})", "'layers' must be a list"},
+       {R"({"kernels": [{"category": "m", "dur_us": 1, "half": "left"}]})", "expected attn or ffn"},
+       {R"({"kernels": [{"category": "m", "dur_us": 1, "count": 0}]})",
+        "count: must be a whole number of at least 1"},
+       {R"({"kernels": [{"category": "m", "dur_us": 1, "count": 18446744073709551615}]})",
+        "whole number"},
+       {R"({"kernels": [{"category": "m", "dur_us": 1, "dtype": "bf61"}]})", "no data type"},
+       {R"({"kernels": [{"category": "m", "dur_us": 1, "shape": [1, 2]}]})", "[m, n, k]"},
+       {R"({"kernels": [{"category": "m", "dur_us": 1, "operator": [1]}]})", "name or a list"}});
 }
 
 TEST(KernelTable, a_slip_in_a_key_is_refused_and_a_foreign_key_is_not) {

@@ -1,7 +1,6 @@
 #include "profile/kernels/layer_time.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fixtures.hpp"
 #include "tests/unit/error_of.hpp"

@@ -1,6 +1,5 @@
 // Which argument of an attention operator says what: every operator by the schema of its library.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

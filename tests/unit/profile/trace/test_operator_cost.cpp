@@ -1,6 +1,5 @@
 // FLOPs of single operators against counts by hand: 2 m n k per product, 2 pairs (d + dv) per head.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
 #include "profile/trace/operator_class.hpp"
@@ -18,44 +17,14 @@ OperatorCost cost(std::string_view name, std::string_view dims, std::string_view
   return operator_cost(name, parse_arguments(text, "t.json"));
 }
 
-struct Case {
-  const char* name;
-  const char* dims;
-  const char* values;
-  double flops;
-};
-
+// Two groups: each filter sees half of the channels. Products of every operator are those of its
+// schema, in test_operator_schemas.cpp.
 TEST(OperatorCost, products_and_convolutions) {
-  const std::vector<Case> table = {
-      {"aten::mm", "[[3, 5], [5, 7]]", "", 2. * 3 * 5 * 7},
-      {"aten::mm", "[[0, 5], [5, 7]]", "", 0},
-      {"aten::addmm", "[[7], [3, 5], [5, 7], [], []]", "", 2. * 3 * 5 * 7},
-      {"aten::bmm", "[[2, 3, 5], [2, 5, 7]]", "", 2. * 2 * 3 * 5 * 7},
-      {"aten::baddbmm", "[[2, 3, 7], [2, 3, 5], [2, 5, 7], [], []]", "", 2. * 2 * 3 * 5 * 7},
-      {"aten::mv", "[[3, 5], [5]]", "", 2. * 3 * 5},
-      {"aten::addmv", "[[3], [3, 5], [5], [], []]", "", 2. * 3 * 5},
-      {"aten::dot", "[[9], [9]]", "", 2. * 9},
-      {"aten::linear", "[[2, 3, 5], [7, 5], [7]]", "", 2. * 6 * 5 * 7},
-      {"aten::matmul", "[[2, 1, 3, 5], [4, 5, 7]]", "", 2. * 8 * 3 * 5 * 7},
-      {"aten::matmul", "[[5], [5, 7]]", "", 2. * 5 * 7},
-      {"aten::_scaled_mm", "[[3, 16], [16, 7], [], []]", "", 2. * 3 * 16 * 7},
-      {"_C::cutlass_scaled_mm", "[[3, 7], [3, 16], [16, 7], [1], [1], []]", "", 2. * 3 * 16 * 7},
-      {"aten::_grouped_mm", "[[6, 5], [4, 5, 7], [4], [], []]", "", 2. * 6 * 5 * 7},
-      // 1 x 3 x 8 x 8 image, 4 filters of 3 x 3, stride 2, padding 1: 4 x 4 outputs of 27 products.
-      {"aten::conv2d", "[[1, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], []]",
-       R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "1"])", 2. * 16 * 4 * 27},
-      // Two groups: each filter sees half of the channels.
-      {"aten::convolution", "[[1, 4, 8], [6, 2, 3], [], [], [], [], [], [], []]",
-       R"(["", "", "", "[1]", "[0]", "[1]", "False", "[0]", "2"])", 2. * 6 * 6 * 6},
-      // Two experts of width 4 per token: (8 + 4) columns x 6 hidden, 5 tokens x 2.
-      {"vllm::inplace_fused_experts", "[[5, 6], [3, 8, 6], [3, 6, 4], [5, 2], [5, 2], []]", "",
-       2. * 10 * (8 * 6 + 6 * 4)},
-  };
-  for (const Case& c : table) {
-    const OperatorCost found = cost(c.name, c.dims, c.values);
-    ASSERT_TRUE(found.flops) << c.name << ": " << found.reason;
-    EXPECT_EQ(*found.flops, c.flops) << c.name << ' ' << c.dims;
-  }
+  const OperatorCost found =
+      cost("aten::convolution", "[[1, 4, 8], [6, 2, 3], [], [], [], [], [], [], []]",
+           R"(["", "", "", "[1]", "[0]", "[1]", "False", "[0]", "2"])");
+  ASSERT_TRUE(found.flops) << found.reason;
+  EXPECT_EQ(*found.flops, 2. * 6 * 6 * 6);
 }
 
 std::string dims_of(const std::vector<std::vector<std::int64_t>>& tensors) {

@@ -1,7 +1,6 @@
 // Which arguments of a product are its matrices, for every operator that is known; the dtype that a
 // cost names; and the limits of sizes and steps.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
 #include "profile/trace/operator_class.hpp"
@@ -10,7 +9,6 @@
 namespace halmark::trace {
 namespace {
 
-using testing::HasSubstr;
 using testing::StartsWith;
 
 OperatorCost cost(std::string_view name, std::string_view dims, std::string_view values = "",

@@ -9,7 +9,6 @@ namespace halmark::trace_test {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr const char* mm = "[[4, 8], [8, 16]]";
 
@@ -248,6 +247,8 @@ TEST(Stages, words_of_annotations) {
   const std::pair<const char*, std::optional<TraceStage>> table[] = {
       {"execute_context_2(9)_generation_0(0)", TraceStage::prefill},
       {"execute_context_0(0)_generation_1(1)", TraceStage::decode},
+      {"execute_context_1(26)_generation_3(3)", TraceStage::mixed},
+      {"decoder", std::nullopt},
       {"execute_context_1(4)", TraceStage::prefill},
       {"execute generation 12", TraceStage::decode},
       {"execute_generation", TraceStage::unknown},

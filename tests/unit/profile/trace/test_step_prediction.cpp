@@ -2,14 +2,13 @@
 #include <gmock/gmock.h>
 
 #include "core/json/json.hpp"
+#include "tests/unit/expect.hpp"
 #include "trace_text.hpp"
 
 #include "profile/comparison/step_prediction.hpp"
 
 namespace halmark::trace_test {
 namespace {
-
-using testing::ElementsAre;
 
 // One product of 4 x 8 by 8 x 16 in `us`, one of another length in 10 us, and an addition.
 void add_step(TraceText& text, int number, double begin, double us, double addition_us) {
@@ -63,9 +62,8 @@ TEST(StepPrediction, measured_kernels_take_the_place_of_traced_ones) {
   EXPECT_EQ(out.measured, 2);
   EXPECT_EQ(out.traced, 2);
   const Json json = prediction_json(step, out);
-  EXPECT_EQ(json["kernels"][0]["source"], "measured");
-  EXPECT_EQ(json["kernels"][1]["reason"], "unsupported: no f32");
-  EXPECT_EQ(json["step_ns"], 94e3);
+  EXPECT_THAT(json, test::HasValues(R"({"/kernels/0/source": "measured",
+      "/kernels/1/reason": "unsupported: no f32", "/step_ns": 94e3})"));
 }
 
 TEST(StepPrediction, other_kernels_are_another_step) {

@@ -3,19 +3,18 @@
 #include <gmock/gmock.h>
 
 #include "core/json/json.hpp"
+#include "tests/unit/expect.hpp"
 #include "trace_text.hpp"
 
 #include "core/text/error.hpp"
 #include "model/spec/model_spec.hpp"
 #include "profile/comparison/model_comparison.hpp"
 #include "profile/comparison/trace_view.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::trace_test {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 // Two steps: a prefill with two layers and work outside of them, then a decode step.
 TraceText two_steps() {
@@ -133,34 +132,27 @@ TEST(TraceJson, a_trace_is_written_whole) {
   const TraceView view =
       trace_view(r.recording, r.attribution, {.layers = {.first = 0, .last = 1}});
   Json out = trace_json(r.recording, r.attribution, view);
-  EXPECT_EQ(out["trace"]["file"], "t.json");
-  EXPECT_EQ(out["trace"]["operators"], 6);
-  EXPECT_EQ(out["trace"]["has_shapes"], true);
-  EXPECT_EQ(out["trace"]["has_modules"], false);
+  EXPECT_THAT(out, test::HasValues(R"({"/trace/file": "t.json", "/trace/operators": 6,
+      "/trace/has_shapes": true, "/trace/has_modules": false, "/passes": [ {"step": 7,
+      "stage": "prefill", "stage_source": "annotation", "begin_us": 0.0, "duration_us": 100.0},
+      {"step": 8, "stage": "decode", "stage_source": "annotation", "begin_us": 100.0,
+      "duration_us": 100.0}], "/rows": [ {"stage": "prefill", "layer": 0,
+      "module": "model.layers.0.mlp.down_proj", "operator": "aten::mm", "category": "matmul",
+      "dtype": null, "count": 2, "captured": 0, "matmul_flops": 1536.0, "host_us": 12.0,
+      "device_us": 30.0, "kernels": 3, "share": 0.6}, {"stage": "prefill", "layer": 1,
+      "module": "model.layers.1.mlp.down_proj", "operator": "aten::mm", "category": "matmul",
+      "dtype": null, "count": 1, "captured": 0, "matmul_flops": null, "host_us": 6.0,
+      "device_us": 0.0, "kernels": 0, "share": 0.0,
+      "matmul_flops_reason": "the inner sizes of its matrices differ"}, {"stage": "decode",
+      "layer": 0, "module": "model.layers.0.mlp.down_proj", "operator": "aten::mm",
+      "category": "matmul", "dtype": null, "count": 1, "captured": 0, "matmul_flops": 256.0,
+      "host_us": 3.0, "device_us": 10.0, "kernels": 1, "share": 0.2}],
+      "/summary": {"matmul_flops": 1792.0, "unknown_executions": 1, "host_us": 27.0},
+      "/device": {"kernels": 6, "assigned_us": 45.0, "ambiguous_us": 0.0, "unlinked_us": 5.0,
+      "total_us": 50.0, "graph_replays": 0, "unexplained_replays": 0},
+      "/unexplained": [{"operator": "aten::mm", "module": "model.layers.1.mlp.down_proj",
+      "count": 1, "reason": "the inner sizes of its matrices differ"}]})"));
   EXPECT_EQ(out["trace"]["bytes"], with_kernels().text().size());
-  EXPECT_EQ(out["passes"], Json::parse(R"([
-    {"step": 7, "stage": "prefill", "stage_source": "annotation", "begin_us": 0.0,
-     "duration_us": 100.0},
-    {"step": 8, "stage": "decode", "stage_source": "annotation", "begin_us": 100.0,
-     "duration_us": 100.0}])"));
-  EXPECT_EQ(out["rows"], Json::parse(R"([
-    {"stage": "prefill", "layer": 0, "module": "model.layers.0.mlp.down_proj",
-     "operator": "aten::mm", "category": "matmul", "dtype": null, "count": 2, "captured": 0,
-     "matmul_flops": 1536.0, "host_us": 12.0, "device_us": 30.0, "kernels": 3, "share": 0.6},
-    {"stage": "prefill", "layer": 1, "module": "model.layers.1.mlp.down_proj",
-     "operator": "aten::mm", "category": "matmul", "dtype": null, "count": 1, "captured": 0,
-     "matmul_flops": null, "host_us": 6.0, "device_us": 0.0, "kernels": 0, "share": 0.0,
-     "matmul_flops_reason": "the inner sizes of its matrices differ"},
-    {"stage": "decode", "layer": 0, "module": "model.layers.0.mlp.down_proj",
-     "operator": "aten::mm", "category": "matmul", "dtype": null, "count": 1, "captured": 0,
-     "matmul_flops": 256.0, "host_us": 3.0, "device_us": 10.0, "kernels": 1, "share": 0.2}])"));
-  EXPECT_EQ(out["summary"], Json::parse(R"({"matmul_flops": 1792.0, "unknown_executions": 1,
-    "host_us": 27.0})"));
-  EXPECT_EQ(out["device"], Json::parse(R"({"kernels": 6, "assigned_us": 45.0, "ambiguous_us": 0.0,
-    "unlinked_us": 5.0, "total_us": 50.0, "graph_replays": 0, "unexplained_replays": 0})"));
-  EXPECT_EQ(out["unexplained"], Json::parse(R"([{"operator": "aten::mm",
-    "module": "model.layers.1.mlp.down_proj", "count": 1,
-    "reason": "the inner sizes of its matrices differ"}])"));
 }
 
 TEST(TraceJson, work_outside_of_layers_and_steps_has_none) {
@@ -168,8 +160,7 @@ TEST(TraceJson, work_outside_of_layers_and_steps_has_none) {
       TraceText().annotation("decode", 0, 50).op("aten::mm", 3, 5, "[[4, 8], [8, 16]]").text());
   const Json out =
       trace_json(r.recording, r.attribution, trace_view(r.recording, r.attribution, {}));
-  EXPECT_EQ(out["passes"][0]["step"], nullptr);
-  EXPECT_EQ(out["rows"][0]["layer"], nullptr);
+  EXPECT_THAT(out, test::HasValues(R"({"/passes/0/step": null, "/rows/0/layer": null})"));
 }
 
 ModelSpec tiny() { return load_model(data_file("tiny-qwen3.json"), {}); }
@@ -228,10 +219,8 @@ TEST(ModelComparison, given_sizes_are_those_of_the_passes_of_their_phase) {
 TEST(ModelComparison, a_trace_of_which_nothing_can_be_compared_is_refused) {
   const Read r = read_text(two_steps().text());
   const ModelSpec spec = tiny();
-  const Error error =
-      test::error_of([&] { compare_model(r.recording, r.attribution, compared(spec), {}); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), HasSubstr("no pass of the trace can be compared"));
+  test::expect_error([&] { compare_model(r.recording, r.attribution, compared(spec), {}); },
+                     "no pass of the trace can be compared", ExitCode::refused);
   const Read real = tiny_trace();
   EXPECT_THROW(
       compare_model(real.recording, real.attribution, compared(spec), {.stage = TraceStage::mixed}),

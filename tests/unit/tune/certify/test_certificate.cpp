@@ -2,7 +2,6 @@
 // confirm the composition, and the gap along the way.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
@@ -13,6 +12,7 @@ namespace halmark::tune {
 namespace {
 
 using halmark::test::ScratchFolder;
+using test::Certified;
 using test::decode_sweep;
 using test::front_batches;
 using test::proof_records;
@@ -56,10 +56,8 @@ TEST(Certificate, six_rounds_have_a_joint_confidence_and_five_have_less) {
         "[1]", "[\"latency\"]",
         std::string(certified) + "[measure]\nrounds = " + std::to_string(rounds) + "\n"));
     recorded.record_times([](std::int64_t, int) { return 1000.0; });
-    MeasuredSweep sweep(recorded.plan(), recorded.context(),
-                        CertifySettings{.tells_stored = false});
-    const TuneRun run = sweep.measure();
-    const CertificateReport report = conclude(*sweep.certifier(), run.id, rounds, {});
+    Certified certified_sweep(recorded, {.tells_stored = false}, rounds);
+    auto& [sweep, run, report] = certified_sweep;
     const auto kernels = static_cast<double>(recorded.kernels().size());
     const double alpha = std::min(1.0, kernels * (rounds == 5 ? 1.0 / 16 : 0.05));
     EXPECT_NEAR(report.data.at("alpha"), alpha, 1e-12);

@@ -2,21 +2,22 @@
 // proof states as evidence.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "latency/case_bounds.hpp"
 #include "measure/campaign/predict_cost.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/certify/conclusion.hpp"
 
 namespace halmark::tune {
 namespace {
 
-using halmark::test::error_of;
+using halmark::test::has_all;
+using halmark::test::HasValues;
 using halmark::test::ScratchFolder;
+using test::Certified;
 using test::decode_sweep;
 using test::front_batches;
 using test::proof_records;
@@ -47,28 +48,22 @@ TEST(CertifiedSweep, without_peaks_everything_is_measured_and_nothing_discarded)
   EXPECT_EQ(run.evaluations.size(), 3u);
   EXPECT_THAT(front_batches(sweep), ElementsAre(2, 4));
   const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
-  EXPECT_EQ(report.data.at("state"), "certified");
-  EXPECT_EQ(report.data.at("configurations"), 3);
-  EXPECT_EQ(report.data.at("front"), 2);
-  EXPECT_EQ(report.data.at("certain"), 2);
-  EXPECT_EQ(report.data.at("open"), 0);
-  EXPECT_EQ(report.data.at("gap"), 0);
+  EXPECT_THAT(report.data, HasValues(R"({"/state": "certified", "/configurations": 3,
+      "/front": 2, "/certain": 2, "/open": 0, "/gap": 0, "/alarms": 0,
+      "/composition_confirmed": false})"));
   EXPECT_EQ(report.data.at("kernels"), recorded.kernels().size());
   EXPECT_EQ(report.data.at("kernels_measured"), recorded.kernels().size());
   EXPECT_DOUBLE_EQ(report.data.at("predicted_share"), 1);
-  EXPECT_EQ(report.data.at("alarms"), 0);
-  EXPECT_EQ(report.data.at("composition_confirmed"), false);
   EXPECT_FALSE(report.data.contains("open_kernel"));
   EXPECT_FALSE(report.data.contains("proof"));
-  EXPECT_THAT(report.text, HasSubstr("certificate: certified\n"));
   EXPECT_THAT(report.text,
-              HasSubstr("of 3 configurations 2 on the certified front (2 certain), 1 dominated"));
-  EXPECT_THAT(report.text, HasSubstr("100 % of the time of all"));
-  EXPECT_THAT(report.text, HasSubstr("no peaks are known for this back end"));
-  EXPECT_THAT(report.text, HasSubstr("bounds: peaks x 1.05; 0 alarms"));
+              has_all({"certificate: certified\n",
+                       "of 3 configurations 2 on the certified front (2 certain), 1 dominated",
+                       "100 % of the time of all", "no peaks are known for this back end",
+                       "bounds: peaks x 1.05; 0 alarms",
+                       "intervals of 3 processes each: no joint confidence"}));
   // Three processes each: min..max misses with 1/4, and there are more than four kernels.
   EXPECT_EQ(report.data.at("alpha"), 1);
-  EXPECT_THAT(report.text, HasSubstr("intervals of 3 processes each: no joint confidence"));
 }
 
 // Rows of an earlier session that asked for more than this one does.
@@ -80,12 +75,10 @@ TEST(CertifiedSweep, calls_nothing_unmeasured_that_its_run_has_a_time_of) {
     m.duration_ns_median = 1.3 * std::max(1.0, bounds.of(k.kernel_case).bound.ns());
     m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
   });
-  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
-  const TuneRun run = sweep.measure();
-  const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+  Certified certified_sweep(recorded, CertifySettings{});
+  auto& [sweep, run, report] = certified_sweep;
   EXPECT_EQ(report.data.at("kernels_measured"), recorded.kernels().size());
-  EXPECT_EQ(report.data.at("state"), "certified");
-  EXPECT_EQ(report.data.at("front"), 1);
+  EXPECT_THAT(report.data, HasValues(R"({"/state": "certified", "/front": 1})"));
   EXPECT_EQ(run.evaluations.size(), 2u) << "both have figures";
 }
 
@@ -125,8 +118,7 @@ TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
   EXPECT_LE(of_batch_64, 5u) << "what filled the only batch of sixteen";
   const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
   EXPECT_EQ(report.data.at("kernels_measured"), measured);
-  EXPECT_EQ(report.data.at("dominated"), 1);
-  EXPECT_EQ(report.data.at("state"), "certified");
+  EXPECT_THAT(report.data, HasValues(R"({"/dominated": 1, "/state": "certified"})"));
   EXPECT_NEAR(report.data.at("predicted_share"), measured_cost / all_cost, 1e-12);
   EXPECT_DOUBLE_EQ(report.data.at("measured_s"), 0.25 * 3 * static_cast<double>(measured));
   EXPECT_THAT(report.text, Not(HasSubstr("no peaks are known")));
@@ -137,8 +129,7 @@ TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
   EXPECT_EQ(header.at("run_objective"), 0);
   EXPECT_EQ(header.at("plan"), recorded.plan().hash());
   for (const Json& peak : header.at("peaks")) {
-    EXPECT_EQ(peak.at("value"), 1e9);
-    EXPECT_EQ(peak.at("safety"), 1.1);
+    EXPECT_THAT(peak, HasValues(R"({"/value": 1e9, "/safety": 1.1})"));
     EXPECT_EQ(peak.at("unit"), peak.at("counts") == "operations" ? "FLOP/s" : "bytes/s");
   }
   EXPECT_EQ(header.at("peaks").size(), 2u);
@@ -174,10 +165,8 @@ TEST(CertifiedSweep, a_kernel_that_failed_takes_its_configuration_out) {
       // The fastest of the rounds counts.
       m.duration_ns_median = of_bound * bound_ns * (m.round == 1 ? 1 : 2);
     });
-    MeasuredSweep sweep(sweep_of.plan(), sweep_of.context(),
-                        CertifySettings{.tells_stored = false});
-    const TuneRun run = sweep.measure();
-    const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+    Certified certified_sweep(sweep_of);
+    auto& [sweep, run, report] = certified_sweep;
     EXPECT_EQ(report.data.at("failed"), 1) << of_bound;
     EXPECT_EQ(report.data.at("front"), 1);
     EXPECT_EQ(report.data.at("alarms"), of_bound == 0.5 ? 1 : 0) << of_bound;
@@ -198,21 +187,18 @@ TEST(CertifiedSweep, ends_with_the_budget_and_states_what_is_open) {
       m.duration_ns_interval = {1000, 1000};
       m.wall_s = 10 * first_batch_s / 16 / 3;
     });
-    MeasuredSweep sweep(recorded.plan(), recorded.context(),
-                        CertifySettings{.tells_stored = false});
-    const TuneRun run = sweep.measure();
-    const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+    Certified certified_sweep(recorded);
+    auto& [sweep, run, report] = certified_sweep;
     const auto measured = report.data.at("kernels_measured").get<std::size_t>();
     EXPECT_EQ(measured == 16, first_batch_s > 1) << measured;
     EXPECT_LT(measured, recorded.kernels().size());
-    EXPECT_EQ(report.data.at("state"), "open");
+    EXPECT_THAT(report.data, HasValues(R"({"/state": "open", "/budget_spent": true})"));
     EXPECT_GT(report.data.at("open"), 0);
     const Json& gap = report.data.at("gap");
     const std::string text =
         gap.is_null() ? "without limit" : fmt::format("{:.1f} %", gap.get<double>() * 100);
-    EXPECT_THAT(report.text, HasSubstr("certificate: open, gap " + text + '\n'));
-    EXPECT_THAT(report.text, HasSubstr("  stopped: budget_s = "));
-    EXPECT_EQ(report.data.at("budget_spent"), true);
+    EXPECT_THAT(report.text,
+                has_all({"certificate: open, gap " + text + '\n', "  stopped: budget_s = "}));
     EXPECT_FALSE(report.data.at("open_configuration").get<std::string>().empty());
     EXPECT_FALSE(report.data.at("open_kernel").get<std::string>().empty());
     for (const Evaluation& e : run.evaluations) EXPECT_TRUE(e.estimate) << "all rows are decided";
@@ -246,9 +232,8 @@ TEST(CertifiedSweep, a_model_that_says_something_else_than_its_proof_is_an_error
   EXPECT_NO_THROW(check(1, 1 - 0.85e-9));
   for (const auto& [a, b] : {std::pair(1 + 1.2e-9, 1.0), std::pair(1.0, 1 - 1.2e-9)}) {
     const double latency = a, throughput = b;
-    const Error error = error_of([&] { check(latency, throughput); });
-    EXPECT_EQ(error.exit_code(), ExitCode::error);
-    EXPECT_THAT(error.line(), HasSubstr("is not what its proof would state"));
+    halmark::test::expect_error([&] { check(latency, throughput); },
+                                "is not what its proof would state", ExitCode::error);
   }
 }
 

@@ -1,20 +1,19 @@
 // The least device against the closed forms of a dense decoder.
+#include "tests/unit/expect.hpp"
 #include "tune/sizing/device_floor.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/precision.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::tune {
 namespace {
 
-using test::error_of;
+using halmark::test::expect_error;
 
 const std::filesystem::path models =
     std::filesystem::path(halmark::test::in_source()) / "configs/models";
@@ -88,11 +87,9 @@ TEST(DeviceFloor, two_devices_need_a_link) {
 
 TEST(DeviceFloor, refuses_levels_that_say_nothing_of_rates) {
   FloorQuestion question{.request = {.input_tokens = 16, .output_tokens = 16}, .levels = {}};
-  EXPECT_THAT(error_of([&] { (void)floor_of(question); }).line(),
-              testing::HasSubstr("no level is stated"));
+  expect_error([&] { (void)floor_of(question); }, "no level is stated");
   question.levels = {{.objective = Objective::cost, .limit = 1}};
-  EXPECT_THAT(error_of([&] { (void)floor_of(question); }).line(),
-              testing::HasSubstr("says nothing of the rates"));
+  expect_error([&] { (void)floor_of(question); }, "says nothing of the rates");
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // Every setting says who set it.
+#include "tests/unit/error_of.hpp"
 #include "tune/devices/settings.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/scoped_environment.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -1,11 +1,10 @@
 // What a machine's agreement with itself says to people, and the limits that it proposes.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "kernels/contract.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/evaluate/agreement/agreement.hpp"
 #include "tune/evaluate/agreement/duets.hpp"
@@ -37,22 +36,17 @@ TEST(AgreementView, has_every_figure_of_a_case) {
   a.limits.rounds = 4;
   a.limits.clock_moved = 0.025;
   const report::View view = agreement_view(a);
-  EXPECT_EQ(view.data.at("cases"), Json::parse(R"([{"problem": "copy bytes=64",
-    "duration_ns_median": 2500.0, "pairs": 100, "agreeing": 90, "left_out": 1,
-    "noise_floor": 0.0123, "process_spread": 0.004, "rows": 12, "ok_rows": 11}])"));
-  EXPECT_EQ(view.data.at("processes_per_repeat"), 5);
-  EXPECT_EQ(view.data.at("pairs"), 100);
-  EXPECT_EQ(view.data.at("agreeing"), 90);
-  EXPECT_EQ(view.data.at("agreement"), 0.9);
-  EXPECT_EQ(view.data.at("limits"), Json::parse(R"({"rounds": 4, "clock_moved": 0.025})"));
+  EXPECT_THAT(view.data, halmark::test::HasValues(R"({"/cases": [{"problem": "copy bytes=64",
+      "duration_ns_median": 2500.0, "pairs": 100, "agreeing": 90, "left_out": 1,
+      "noise_floor": 0.0123, "process_spread": 0.004, "rows": 12, "ok_rows": 11}],
+      "/processes_per_repeat": 5, "/pairs": 100, "/agreeing": 90, "/agreement": 0.9,
+      "/limits": {"rounds": 4, "clock_moved": 0.025}})"));
   EXPECT_THAT(view.text, ContainsRegex("copy bytes=64 +2.50 us +100 +90 +1.2 % +11 of 12"));
   // Wilson, of Newcombe 1998: 0.8256 .. 0.9448.
-  EXPECT_THAT(
-      view.text,
-      HasSubstr("90 of 100 pairs agree within their 90 % interval: 90.0 % (82.6 .. 94.5 %)"));
-  EXPECT_THAT(view.text, HasSubstr("proposed for this machine:\n"));
-  EXPECT_THAT(view.text, HasSubstr("  rounds = 4\n"));
-  EXPECT_THAT(view.text, HasSubstr("  clock_moved = 0.025\n"));
+  EXPECT_THAT(view.text,
+              halmark::test::has_all(
+                  {"90 of 100 pairs agree within their 90 % interval: 90.0 % (82.6 .. 94.5 %)",
+                   "proposed for this machine:\n", "  rounds = 4\n", "  clock_moved = 0.025\n"}));
 }
 
 // Wilson intervals of 1000 pairs: of 838 it ends at 0.8595, of 839 at 0.8605; of 954 it begins at
@@ -186,8 +180,6 @@ TEST(CasesOfLatestRun, are_those_of_one_backend_with_a_time_each_once) {
   const std::string path = folder / "r.db";
   const auto store = open_store(path);
   const RunInfo start{.command = "halmark bench",
-                      .plan_hash = {},
-                      .plan_text = {},
                       .fingerprint = "here",
                       .tool_version = "1",
                       .tool_build = "b",
@@ -199,8 +191,8 @@ TEST(CasesOfLatestRun, are_those_of_one_backend_with_a_time_each_once) {
     m.status = status;
     store->append(run, m);
   };
-  EXPECT_THAT(halmark::test::error_of([&] { cases_of_latest_run(*store, "cpu", path); }).line(),
-              HasSubstr("the latest run has no kernel of backend 'cpu'"));
+  halmark::test::expect_error([&] { cases_of_latest_run(*store, "cpu", path); },
+                              "the latest run has no kernel of backend 'cpu'");
   append(store->begin_run(start), 999, 0, Status::ok, "cpu");
   const std::int64_t run = store->begin_run(start);
   append(run, 2, 0, Status::ok, "cpu");

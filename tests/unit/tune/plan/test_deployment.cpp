@@ -1,13 +1,12 @@
 // A point of a front with what an engine has to be told of its model and device.
+#include "tests/unit/expect.hpp"
 #include "tune/plan/deployment.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "export/engine/launch_text.hpp"
 #include "model/spec/model_spec.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::tune {
@@ -55,8 +54,9 @@ TEST(Deployment, is_the_point_of_that_number_with_where_it_is_from) {
     const Error error =
         halmark::test::error_of([&] { (void)deployment_of(front(), number, "", models, devices); });
     EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    EXPECT_THAT(error.line(), HasSubstr("run 3: there is no point " + std::to_string(number)));
-    EXPECT_THAT(error.line(), HasSubstr("it has points 1 to 2"));
+    EXPECT_THAT(error.line(),
+                halmark::test::has_all({"run 3: there is no point " + std::to_string(number),
+                                        "it has points 1 to 2"}));
   }
 }
 

@@ -1,14 +1,13 @@
 // Deployments in the words of a command line, the places of their ranks, and times of two ranks.
+#include "tests/unit/expect.hpp"
 #include "tune/plan/deployment_options.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tune/links/rank_times.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/rank_places.hpp"
@@ -37,7 +36,7 @@ TEST(DeploymentOptions, lengths_that_are_not_said_are_those_of_the_phase) {
   EXPECT_EQ(workload({.phase = "prefill", .context = 90}).new_tokens, 90);
   EXPECT_EQ(workload({.phase = "prefill", .new_tokens = 20, .context = 90}).new_tokens, 20);
   EXPECT_EQ(workload({.phase = "prefill", .new_tokens = 20, .context = 90}).context, 90);
-  EXPECT_THAT(error_of([&] { workload({.phase = "prefil"}); }).what(), HasSubstr("unknown phase"));
+  halmark::test::expect_error([&] { workload({.phase = "prefil"}); }, "unknown phase");
 }
 
 TEST(DeploymentOptions, stages_say_how_many_there_are) {

@@ -1,6 +1,5 @@
 // What commands are asked: words that become values, and what is refused.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/error_of.hpp"
 #include "tune/search/kernels/bench_request.hpp"

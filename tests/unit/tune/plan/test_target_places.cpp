@@ -1,8 +1,7 @@
 // A target of several devices and of several nodes: what each rank may take of them.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tune/plan/target.hpp"
 
 namespace halmark::tune {
@@ -88,8 +87,8 @@ TEST(TargetOfPlaces, a_device_that_is_not_named_is_refused) {
   const Target target = machine();
   EXPECT_EQ(target.of({"cuda", "1", 4, 2}).memory_bytes, 4 * gib);
   for (const ShardPlace& place : {ShardPlace{"cuda", "0"}, ShardPlace{"cpu", "1"}}) {
-    EXPECT_THAT(halmark::test::error_of([&] { (void)target.of(place); }).line(),
-                testing::HasSubstr("nothing is known of device " + place.device_text()));
+    halmark::test::expect_error([&] { (void)target.of(place); },
+                                "nothing is known of device " + place.device_text());
   }
 }
 

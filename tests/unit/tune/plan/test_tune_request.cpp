@@ -1,19 +1,19 @@
 // What stands in the place of a sweep's own words, and what a sweep cannot follow.
+#include "tests/unit/expect.hpp"
 #include "tune/steer/tune_request.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "host/machine.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tune/devices/devices_here.hpp"
 
 namespace halmark::tune {
 namespace {
 
 using halmark::test::error_of;
+using halmark::test::expect_error;
 using testing::HasSubstr;
 
 Sweep plain() {
@@ -54,7 +54,7 @@ TEST(TuneRequest, its_words_stand_in_the_place_of_the_sweeps) {
 TEST(TuneRequest, a_night_is_a_date_of_a_sweep_with_nights) {
   TuneRequest request;
   request.night = "2026-11-22";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, plain()); }).what(), HasSubstr("[nightly]"));
+  expect_error([&] { changed_sweep(request, plain()); }, "[nightly]");
   Sweep nightly = plain();
   nightly.nightly.emplace();
   EXPECT_NO_THROW(changed_sweep(request, nightly));
@@ -68,7 +68,7 @@ TEST(TuneRequest, a_night_is_a_date_of_a_sweep_with_nights) {
 TEST(TuneRequest, a_proof_is_of_certify_alone) {
   TuneRequest request;
   request.certify.proof = "p.json";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, plain()); }).what(), HasSubstr("--proof"));
+  expect_error([&] { changed_sweep(request, plain()); }, "--proof");
   request.sampler = "certify";
   EXPECT_NO_THROW(changed_sweep(request, plain()));
 }
@@ -81,31 +81,16 @@ TEST(Steering, is_one_way_of_choosing_among_others) {
   EXPECT_EQ(sweep.sampler, "grid");
   steer(sweep, study);
   EXPECT_EQ(sweep.sampler, "proposals");
-  EXPECT_THAT(error_of([&] { steer(sweep, none); }).what(), HasSubstr("takes what a study holds"));
+  expect_error([&] { steer(sweep, none); }, "takes what a study holds");
   sweep = plain();
   sweep.sampler_where = "--sampler";
-  EXPECT_THAT(error_of([&] { steer(sweep, study); }).what(), HasSubstr("both say who proposes"));
+  expect_error([&] { steer(sweep, study); }, "both say who proposes");
   sweep = plain();
   sweep.sampler_where = "s.toml:3:1";  // the file's own word gives way
   EXPECT_NO_THROW(steer(sweep, study));
   sweep = plain();
   sweep.nightly.emplace();
-  EXPECT_THAT(error_of([&] { steer(sweep, study); }).what(), HasSubstr("[nightly]"));
-}
-
-TEST(DevicesHere, say_whether_the_peaks_of_this_machine_are_known) {
-  LocalMachine host;
-  const report::View none = devices_here({}, {}, host);
-  EXPECT_EQ(none.data.at("devices"), Json::array());
-  EXPECT_TRUE(none.data.at("peaks").is_null());
-  EXPECT_THAT(none.data.at("peaks_reason").get<std::string>(), HasSubstr("halmark peaks"));
-  Device measured{.id = "cpu:0", .name = "a CPU", .is_measured = true};
-  measured.peaks = {{.path = "p", .dtype = Dtype::f32, .threads = 2, .flops_per_s = 1e11}};
-  host.measured = measured;
-  const report::View known = devices_here({}, {}, host);
-  EXPECT_FALSE(known.data.at("peaks").is_null());
-  EXPECT_FALSE(known.data.contains("peaks_reason"));
-  EXPECT_THAT(known.text, HasSubstr("measured peaks of "));
+  expect_error([&] { steer(sweep, study); }, "[nightly]");
 }
 
 TEST(LocalMachine, computes_bf16_where_one_of_its_instruction_sets_does) {

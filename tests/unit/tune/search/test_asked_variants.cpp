@@ -1,10 +1,8 @@
 // Words of --variants that name nothing are refused before any plugin is asked.
+#include "tests/unit/error_of.hpp"
 #include "tune/search/kernels/asked_variants.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -3,7 +3,6 @@
 #include "tune/search/certainty.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,8 @@
 // Measured sweeps from a journal that has every row: what is resumed, what the front is, what is
 // stored, and where a budget ends the search.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/search/front.hpp"

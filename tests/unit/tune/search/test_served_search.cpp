@@ -1,15 +1,14 @@
 // Searches over served loads and over priced steps, against the plainest loop over every
 // configuration with the same prices.
+#include "tests/unit/expect.hpp"
 #include "tune/search/priced/served_search.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "latency/roofline_source.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tune/search/priced/priced_search.hpp"
 
 namespace halmark::tune {
@@ -47,6 +46,8 @@ struct Priced {
     chain.add(SourceKind::roofline,
               std::make_unique<RooflineSource>(*plan.target().datasheet, std::optional<double>{}));
   }
+  ServedReport search() const { return search_served(plan, chain, {}, {}, {}); }
+
   Sweep sweep;
   TunePlan plan;
   LatencyChain chain;
@@ -77,7 +78,7 @@ double factor(double value, double limit) { return std::max(value / limit, limit
 
 TEST(ServedSearch, its_front_is_what_no_other_configuration_beats) {
   const Priced p(served_toml("", "[\"ttft\", \"tokens_per_s_per_device\"]"));
-  const ServedReport report = search_served(p.plan, p.chain, {}, {}, {});
+  const ServedReport report = p.search();
   const std::vector<Evaluation> all = all_of(p);
   EXPECT_EQ(report.configurations, all.size());
   EXPECT_EQ(report.possible, all.size());
@@ -109,7 +110,7 @@ TEST(ServedSearch, its_front_is_what_no_other_configuration_beats) {
 
 TEST(ServedSearch, counts_what_misses_a_level_and_keeps_the_twenty_nearest) {
   const Priced p(served_toml("[slo]\ntpot_ms = 0.0001\nttft_ms = 0.001\n", "[\"ttft\", \"tpot\"]"));
-  const ServedReport report = search_served(p.plan, p.chain, {}, {}, {});
+  const ServedReport report = p.search();
   std::map<Objective, std::size_t> missed_by;
   std::vector<double> factors;
   for (const Evaluation& e : all_of(p)) {
@@ -133,7 +134,7 @@ TEST(ServedSearch, counts_what_misses_a_level_and_keeps_the_twenty_nearest) {
 
 TEST(ServedSearch, a_level_parts_the_configurations_in_two) {
   const Priced p(served_toml("[slo]\nttft_ms = 4\n", "[\"tpot\", \"memory\"]"));
-  const ServedReport report = search_served(p.plan, p.chain, {}, {}, {});
+  const ServedReport report = p.search();
   std::size_t missed = 0, kept = 0;
   for (const Evaluation& e : all_of(p)) {
     if (e.served) (e.served->figures.ttft_ns > 4e6 ? missed : kept) += 1;
@@ -151,7 +152,7 @@ TEST(ServedSearch, refusals_are_counted_by_reason_with_their_first_example) {
   Device small = gpu();
   small.memory_bytes = 1'400'000'000;  // weights of 1.2 GB leave room for few sequences
   const Priced p(served_toml("", "[\"ttft\", \"tpot\"]"), gpus(small));
-  const ServedReport report = search_served(p.plan, p.chain, {}, {}, {});
+  const ServedReport report = p.search();
   std::map<std::string, std::size_t> refused;
   std::map<std::string, std::string> examples;
   const TuneProblem& problem = p.plan.problems().front();
@@ -170,7 +171,7 @@ TEST(ServedSearch, refusals_are_counted_by_reason_with_their_first_example) {
 
 TEST(ServedSearch, trials_and_a_stop_end_it) {
   const Priced p(served_toml("", "[\"ttft\", \"tpot\"]", "sampler = \"random\"\ntrials = 10\n"));
-  EXPECT_EQ(search_served(p.plan, p.chain, {}, {}, {}).configurations, 10u);
+  EXPECT_EQ(p.search().configurations, 10u);
   const ServedReport stopped = search_served(p.plan, p.chain, {}, [] { return true; }, {});
   EXPECT_EQ(stopped.configurations, 0u);
   EXPECT_GT(stopped.possible, 10u);
@@ -224,17 +225,13 @@ TEST(ServedSearch, the_rate_of_one_user_is_no_objective_of_a_single_token) {
   const auto objectives = "[\"ttft\", \"interactivity\"]";
   std::string toml = served_toml("", objectives);
   const Priced many(toml);
-  const ServedReport report = search_served(many.plan, many.chain, {}, {}, {});
+  const ServedReport report = many.search();
   ASSERT_FALSE(report.front.empty());
   const Priced by_tpot(served_toml("", "[\"ttft\", \"tpot\"]"));
-  EXPECT_EQ(report.front.size(),
-            search_served(by_tpot.plan, by_tpot.chain, {}, {}, {}).front.size())
-      << "1 / TPOT orders as TPOT does";
+  EXPECT_EQ(report.front.size(), by_tpot.search().front.size()) << "1 / TPOT orders as TPOT does";
   toml.replace(toml.find("output_tokens = 64"), 18, "output_tokens = 1");
   const Priced one(toml);
-  const Error error = error_of([&] { search_served(one.plan, one.chain, {}, {}, {}); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), HasSubstr("none follows"));
+  halmark::test::expect_error([&] { one.search(); }, "none follows", ExitCode::refused);
 }
 
 // Shares of the time of one prompt step and one decode step, by hand: decode steps of all requests,

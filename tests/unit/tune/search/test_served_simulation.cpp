@@ -1,15 +1,11 @@
 // A server on a shipped device, simulated: what the layout becomes, what a rank may hold, and the
 // figures against closed forms. No device is opened.
+#include "tests/unit/error_of.hpp"
 #include "tune/serving/served_simulation.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -3,10 +3,8 @@
 #include "tune/search/untried.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "core/numeric/random.hpp"

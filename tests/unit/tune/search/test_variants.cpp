@@ -2,7 +2,6 @@
 #include "tune/search/kernels/variants.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <set>

@@ -2,7 +2,6 @@
 #include "tune/shards/shard_planning.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "../../model/fixtures.hpp"
 #include "core/text/error.hpp"

@@ -1,12 +1,12 @@
 // Layers per stage as a parameter of a sweep: beside equal stages, each with its own number of
 // stages.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/expect.hpp"
 #include "tune/problem/problem.hpp"
 
 namespace halmark::tune {
@@ -58,12 +58,12 @@ TEST(StatedStages, that_do_not_go_with_the_model_are_refused) {
     }
     return "";
   };
-  EXPECT_THAT(refusal_of("stages = [\"10,17\"]"),
-              testing::HasSubstr("stages 10,17 hold 27 layers, and qwen3-0.6b has 28"));
-  EXPECT_THAT(refusal_of("stages = [\"10,\"]"), testing::HasSubstr("no layers per stage"));
-  EXPECT_THAT(refusal_of("stages = [\"0,28\"]"), testing::HasSubstr("no layers per stage"));
-  EXPECT_THAT(refusal_of("sampler = \"certify\"\nstages = [\"10,18\"]"),
-              testing::HasSubstr("proofs know equal ones alone"));
+  halmark::test::expect_each(
+      refusal_of,
+      {{"stages = [\"10,17\"]", "stages 10,17 hold 27 layers, and qwen3-0.6b has 28"},
+       {"stages = [\"10,\"]", "no layers per stage"},
+       {"stages = [\"0,28\"]", "no layers per stage"},
+       {"sampler = \"certify\"\nstages = [\"10,18\"]", "proofs know equal ones alone"}});
 }
 
 TEST(StatedStages, are_read_as_they_are_written) {

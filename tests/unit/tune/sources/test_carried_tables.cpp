@@ -1,6 +1,5 @@
 // Tables beyond what they hold: sizes that nobody measured, and devices that they are not of.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>

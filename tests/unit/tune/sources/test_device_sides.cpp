@@ -1,8 +1,8 @@
 // Sides of a comparison by the words that name them: known devices, databases, tables.
+#include "tests/unit/expect.hpp"
 #include "tune/sources/device_sides.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
@@ -11,13 +11,13 @@
 #include "kernels/contract.hpp"
 #include "latency/sides/side_kernels.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::tune {
 namespace {
 
 using halmark::test::error_of;
+using halmark::test::expect_error;
 using testing::HasSubstr;
 
 const Folders devices{halmark::test::in_source("/configs/devices")};
@@ -56,8 +56,6 @@ class DeviceSides : public testing::Test {
   DeviceSides() { store_ = open_store(path_); }
   std::int64_t run(const std::string& fingerprint, const std::vector<Measurement>& rows) {
     const std::int64_t out = store_->begin_run({.command = "halmark bench",
-                                                .plan_hash = {},
-                                                .plan_text = {},
                                                 .fingerprint = fingerprint,
                                                 .tool_version = "0.1",
                                                 .tool_build = "b",
@@ -143,15 +141,14 @@ TEST_F(DeviceSides, one_run_of_a_database_may_be_named_and_its_device_too) {
 TEST_F(DeviceSides, a_database_without_rows_says_so) {
   run("machine", {});
   store_.reset();
-  EXPECT_THAT(error_of([&] { sides({.names = {path_}}); }).what(), HasSubstr("no rows of kernels"));
+  expect_error([&] { sides({.names = {path_}}); }, "no rows of kernels");
 }
 
 TEST_F(DeviceSides, a_table_is_of_the_device_that_it_or_the_command_names) {
   const std::string table = (folder_.path() / "t.csv").string();
   std::ofstream(table) << "gemm_dtype,m,n,k,latency\nbfloat16,1,1024,1024,0.5\n"
                           "bfloat16,1,1024,1024,0.25\n";
-  EXPECT_THAT(error_of([&] { sides({.names = {table}}); }).what(),
-              HasSubstr("does not say of which device"));
+  expect_error([&] { sides({.names = {table}}); }, "does not say of which device");
   const auto found = sides({.names = {table + "=a100"}, .prices = {table + "=a100=3"}});
   EXPECT_EQ(found[0].basis, TimeBasis::imported);
   EXPECT_EQ(found[0].device, "a100");

@@ -3,7 +3,6 @@
 #include "tune/sources/fabric_source.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
@@ -24,7 +23,6 @@
 namespace halmark::tune {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
 fabric::Topology shipped(const std::string& id) {

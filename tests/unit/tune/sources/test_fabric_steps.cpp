@@ -1,6 +1,5 @@
 // Steps over a fabric: both ways of pricing one put the groups of a layout in the same places.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "latency/roofline_source.hpp"
 #include "model/graph/expert_layout.hpp"
@@ -8,7 +7,7 @@
 #include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -184,11 +183,12 @@ TEST(NamedFabric, of_a_measured_sweep_has_as_many_devices_as_are_tried) {
   const auto error = error_of(
       [&] { measured_plan(sweep_over("one-host", "[1, 5]"), target, true, models, fabrics); });
   EXPECT_THAT(error.line(), HasSubstr("it has 4 devices, and 5 are wanted"));
-  EXPECT_THAT(error_of([&] {
-                measured_plan(sweep_over("one-host", "[1]", "sampler = \"certify\"\n"), target,
-                              true, models, fabrics);
-              }).line(),
-              HasSubstr("s.toml:3:10: certify proves what is measured"));
+  halmark::test::expect_error(
+      [&] {
+        measured_plan(sweep_over("one-host", "[1]", "sampler = \"certify\"\n"), target, true,
+                      models, fabrics);
+      },
+      "s.toml:3:10: certify proves what is measured");
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 // What a user names as sources of times: which of them make a chain, and which refuse each other.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "kernels/contract.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/sources/priced_latencies.hpp"
@@ -15,6 +14,7 @@
 namespace halmark::tune {
 namespace {
 
+using halmark::test::expect_error;
 using test::error_of;
 using testing::HasSubstr;
 
@@ -52,7 +52,7 @@ TEST(LatencyChoice, a_target_must_be_named_and_known) {
   EXPECT_EQ(unknown.where(), "s.toml:9");
   EXPECT_THAT(unknown.remedy(), HasSubstr("h100-sxm"));
   choice.device.clear();
-  EXPECT_THAT(error_of([&] { target_device(choice, devices); }).what(), HasSubstr("need a device"));
+  expect_error([&] { target_device(choice, devices); }, "need a device");
 }
 
 TEST(PricedLatencies, a_roofline_says_that_it_is_no_expectation) {
@@ -65,10 +65,8 @@ TEST(PricedLatencies, a_roofline_says_that_it_is_no_expectation) {
 }
 
 TEST(PricedLatencies, sources_that_cannot_answer_are_refused) {
-  EXPECT_THAT(error_of([] { priced(choice_of({"measured"})); }).what(),
-              HasSubstr("is this machine, not h100-sxm"));
-  EXPECT_THAT(error_of([] { priced(choice_of({"interpolated"})); }).what(),
-              HasSubstr("nothing to lie between"));
+  expect_error([] { priced(choice_of({"measured"})); }, "is this machine, not h100-sxm");
+  expect_error([] { priced(choice_of({"interpolated"})); }, "nothing to lie between");
 }
 
 TEST(PricedLatencies, a_table_of_another_device_needs_a_transfer) {
@@ -79,7 +77,7 @@ TEST(PricedLatencies, a_table_of_another_device_needs_a_transfer) {
   LatencyChoice choice = choice_of({"imported:" + table});
   EXPECT_TRUE(priced(choice).chain.has(SourceKind::imported));
   choice.tables_device = "a100";
-  EXPECT_THAT(error_of([&] { priced(choice); }).what(), HasSubstr("hold no time of h100-sxm"));
+  expect_error([&] { priced(choice); }, "hold no time of h100-sxm");
   for (const char* source : {"interpolated", "transferred"}) {
     choice.sources = {"imported:" + table, source};
     const PricedLatencies carried = priced(choice);
@@ -88,7 +86,7 @@ TEST(PricedLatencies, a_table_of_another_device_needs_a_transfer) {
     EXPECT_TRUE(carried.tables.at(0).passed_over.empty());
   }
   choice.sources = {"transferred"};
-  EXPECT_THAT(error_of([&] { priced(choice); }).what(), HasSubstr("nothing to carry over"));
+  expect_error([&] { priced(choice); }, "nothing to carry over");
 }
 
 // Files of the layout of custom all-reduce: two launches of one kernel share their keys.
@@ -181,8 +179,7 @@ TEST_F(Tables, a_table_that_states_another_device_is_passed_over) {
   EXPECT_THAT(latencies.tables.at(0).passed_over, HasSubstr("NVIDIA L40S, not h100-sxm"));
   EXPECT_EQ(latencies.tables.at(0).rows, 1u);
   EXPECT_TRUE(latencies.tables.at(1).passed_over.empty());
-  EXPECT_THAT(error_of([&] { priced(choice_of({"imported:" + l40s})); }).what(),
-              HasSubstr("give no time at all"));
+  expect_error([&] { priced(choice_of({"imported:" + l40s})); }, "give no time at all");
 }
 
 TEST_F(Tables, rows_that_nobody_can_use_are_counted_with_their_reason) {
@@ -227,12 +224,9 @@ TEST(KernelCases, ranks_of_a_collective_are_shards_of_their_own) {
 }
 
 TEST(KernelCases, what_is_unknown_is_refused_with_the_nearest_name) {
-  EXPECT_THAT(error_of([] { kernel_cases({.op = "gem", .dtypes = {"f32"}}); }).remedy(),
-              HasSubstr("gemm"));
-  EXPECT_THAT(error_of([] {
-                kernel_cases({.op = "gemm", .params = "m=1,n=1,k=1", .dtypes = {"bf17"}});
-              }).remedy(),
-              HasSubstr("bf16"));
+  expect_error([] { kernel_cases({.op = "gem", .dtypes = {"f32"}}); }, "gemm");
+  expect_error([] { kernel_cases({.op = "gemm", .params = "m=1,n=1,k=1", .dtypes = {"bf17"}}); },
+               "bf16");
 }
 
 }  // namespace

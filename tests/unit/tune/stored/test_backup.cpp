@@ -1,14 +1,13 @@
 // Backups: whole, verified, named when they are, the latest kept.
+#include "tests/unit/error_of.hpp"
 #include "tune/stored/backup.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "journal/store.hpp"
 #include "study/storage/open.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tests/unit/full_values.hpp"
 #include "tests/unit/scratch_folder.hpp"
 

@@ -1,10 +1,9 @@
 // Rows that are kept without being asked for: what happens where they cannot be.
+#include "tests/unit/error_of.hpp"
 #include "tune/stored/kept_rows.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::tune {

@@ -1,8 +1,8 @@
 // The pages of results/schema/reference are what the program writes now.
+#include "tests/unit/expect.hpp"
 #include "tune/reference/reference.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,6 @@
 #include "report/glossary.hpp"
 #include "simulate/fabric/fabric_schema.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -38,23 +37,7 @@ TEST(Reference, there_is_no_page_of_something_else) {
 }
 
 TEST(Reference, an_unknown_one_names_the_nearest) {
-  const Error e = test::error_of([] { reference_json("sweeps"); });
-  EXPECT_EQ(e.exit_code(), ExitCode::refused);
-  EXPECT_THAT(e.line(), testing::HasSubstr("'sweep'"));
-}
-
-TEST(Reference, of_the_gate_has_its_limits) {
-  const Json gate = reference_json("gate");
-  const ValidityThresholds thresholds;
-  std::size_t found = 0;
-  for (const Json& signal : gate["signals"]) {
-    if (signal["signal"] != "steal") continue;
-    ++found;
-    EXPECT_EQ(signal["suspect_above"], thresholds.steal_fraction.suspect);
-    EXPECT_EQ(signal["invalid_above"], thresholds.steal_fraction.invalid);
-    EXPECT_EQ(signal["key"], "steal_fraction");
-  }
-  EXPECT_EQ(found, 1u);
+  halmark::test::expect_error([] { reference_json("sweeps"); }, "'sweep'", ExitCode::refused);
 }
 
 TEST(Reference, every_key_of_a_fabric_has_a_meaning_and_every_meaning_a_key) {

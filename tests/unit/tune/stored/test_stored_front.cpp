@@ -1,14 +1,12 @@
 // Fronts as studies: stored once, read back whole, and the one that is found where none is named.
+#include "tests/unit/expect.hpp"
 #include "tune/stored/stored_front.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "core/json/json.hpp"
 #include "journal/store.hpp"
 #include "study/storage/open.hpp"
 #include "study/values_json.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/stored/stored_study.hpp"
 #include "tune/stored/study_trials.hpp"
@@ -17,6 +15,7 @@ namespace halmark::tune {
 namespace {
 
 using halmark::test::error_of;
+using halmark::test::expect_error;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -132,8 +131,7 @@ TEST(StoredFront, leaves_4096_trials_at_most) {
 TEST(StoredFront, fronts_are_listed_from_the_oldest_and_missing_ones_named) {
   const auto store = memory();
   EXPECT_THAT(stored_fronts(*store), IsEmpty());
-  EXPECT_THAT(error_of([&] { read_stored_front(*store, "x"); }).line(),
-              HasSubstr("search first: halmark tune"));
+  expect_error([&] { read_stored_front(*store, "x"); }, "search first: halmark tune");
   SearchedFront newer = front(), older = front();
   newer.title = "newer";
   older.title = "older";
@@ -149,10 +147,8 @@ TEST(StoredFront, fronts_are_listed_from_the_oldest_and_missing_ones_named) {
   EXPECT_EQ(listed[1].study, new_name);
   EXPECT_EQ(listed[1].started_utc, newer.started_utc);
   const std::string slip = new_name.substr(0, new_name.size() - 1);
-  EXPECT_THAT(error_of([&] { read_stored_front(*store, slip); }).line(),
-              HasSubstr("'" + new_name + "'"));
-  EXPECT_THAT(error_of([&] { read_stored_front(*store, "no front"); }).line(),
-              HasSubstr("no study 'no front' with a front"));
+  expect_error([&] { read_stored_front(*store, slip); }, "'" + new_name + "'");
+  expect_error([&] { read_stored_front(*store, "no front"); }, "no study 'no front' with a front");
 }
 
 TEST(StoredFront, one_that_was_changed_is_refused) {
@@ -243,10 +239,10 @@ class FrontPlaces : public testing::Test {
 };
 
 TEST_F(FrontPlaces, nothing_stored_is_said_so) {
-  EXPECT_THAT(error_of([&] { front_origin(place()); }).line(), HasSubstr("no search is stored"));
+  expect_error([&] { front_origin(place()); }, "no search is stored");
   FrontPlace named = place();
   named.study = "s";
-  EXPECT_THAT(error_of([&] { front_origin(named); }).line(), HasSubstr("no studies are there"));
+  expect_error([&] { front_origin(named); }, "no studies are there");
   begin("2026-01-01T00:00:00Z", "");
   EXPECT_THAT(error_of([&] { front_origin(place()); }).line(), HasSubstr("no search is stored"))
       << "a run without a plan is no search";
@@ -272,8 +268,7 @@ TEST_F(FrontPlaces, the_latest_of_runs_and_studies_counts) {
 
 TEST_F(FrontPlaces, kernels_are_of_the_latest_run_or_of_the_one_that_is_named) {
   open_store(database_);
-  EXPECT_THAT(error_of([&] { stored_kernels(place(), {}); }).line(),
-              HasSubstr("the database holds no run"));
+  expect_error([&] { stored_kernels(place(), {}); }, "the database holds no run");
   begin("2026-01-02T00:00:00Z");
   begin("2026-01-03T00:00:00Z", "");
   EXPECT_EQ(stored_kernels(place(), {}).report.started_utc, "2026-01-03T00:00:00Z");

@@ -3,7 +3,6 @@
 #include "tune/stored/stored_report.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "kernels/contract.hpp"
 #include "tests/unit/scratch_folder.hpp"

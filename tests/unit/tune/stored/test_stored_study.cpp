@@ -2,7 +2,6 @@
 #include "tune/stored/stored_study.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
@@ -39,6 +38,13 @@ std::vector<TrialRow> rows_of(StudyStore& store, const StudyInfo& study) {
   return store.trials(study.id, cursor);
 }
 
+std::vector<TrialRow> stored(const std::vector<Evaluation>& evaluations,
+                             const tune::TrialTimes& times = {}) {
+  const auto store = open_study_store("memory:", StudyAccess::or_create);
+  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all, times);
+  return rows_of(*store, store->list().at(0).info);
+}
+
 TEST(DeploymentStudy, objectives_have_the_persons_units_and_signs) {
   const auto store = open_study_store("memory:", StudyAccess::or_create);
   const std::vector<Evaluation> evaluations = {evaluation(1, "bf16", 8e6),
@@ -61,11 +67,9 @@ TEST(DeploymentStudy, objectives_have_the_persons_units_and_signs) {
 }
 
 TEST(DeploymentStudy, parameters_have_the_choices_of_all_rows_in_order) {
-  const auto store = open_study_store("memory:", StudyAccess::or_create);
   const std::vector<Evaluation> evaluations = {
       evaluation(16, "int8", 1e6), evaluation(2, "bf16", 2e6), evaluation(1, "f32", 3e6)};
-  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all);
-  for (const TrialRow& row : rows_of(*store, store->list().at(0).info)) {
+  for (const TrialRow& row : stored(evaluations)) {
     ASSERT_EQ(row.params.size(), 2u) << "the rest has one value";
     EXPECT_EQ(row.params[0].name, "tp");
     const auto& tp = *row.params[0].distribution;
@@ -80,37 +84,19 @@ TEST(DeploymentStudy, parameters_have_the_choices_of_all_rows_in_order) {
   }
 }
 
-TEST(DeploymentStudy, what_has_one_value_is_an_attribute_of_every_trial) {
-  const auto store = open_study_store("memory:", StudyAccess::or_create);
-  const std::vector<Evaluation> evaluations = {evaluation(1, "bf16", 2e6),
-                                               evaluation(2, "bf16", 1e6)};
-  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all);
-  for (const TrialRow& row : rows_of(*store, store->list().at(0).info)) {
-    ASSERT_EQ(row.params.size(), 1u);
-    EXPECT_EQ(row.params[0].name, "tp");
-    EXPECT_EQ(find_attribute(row.user, "tp"), nullptr);
-    ASSERT_NE(find_attribute(row.user, "batch"), nullptr);
-    EXPECT_EQ(*find_attribute(row.user, "batch"), "16");
-    EXPECT_EQ(*find_attribute(row.user, "dtype"), "\"bf16\"");
-  }
-}
-
 TEST(DeploymentStudy, trials_began_and_ended_when_they_were_evaluated) {
-  const auto store = open_study_store("memory:", StudyAccess::or_create);
   const std::vector<Evaluation> evaluations = {evaluation(1, "bf16", 2e6),
                                                evaluation(2, "bf16", 1e6)};
   const std::chrono::system_clock::time_point began{std::chrono::seconds(1'000'000'000)};
   const tune::TrialTimes times = {
       {evaluations[1].configuration.key(), {began, began + std::chrono::milliseconds(1500)}}};
-  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all, times);
-  const std::vector<TrialRow> rows = rows_of(*store, store->list().at(0).info);
+  const std::vector<TrialRow> rows = stored(evaluations, times);
   EXPECT_EQ(rows[1].started_utc, "2001-09-09 01:46:40.000000") << "1e9 s after the epoch";
   EXPECT_EQ(rows[1].completed_utc, "2001-09-09 01:46:41.500000");
   EXPECT_GT(rows[0].started_utc, "2026-01-01") << "what nobody timed is of now";
 }
 
 TEST(DeploymentStudy, what_has_no_time_says_why) {
-  const auto store = open_study_store("memory:", StudyAccess::or_create);
   Evaluation too_large = evaluation(1, "f32", 0);
   too_large.estimate.reset();
   too_large.status = Status::refused;
@@ -120,8 +106,7 @@ TEST(DeploymentStudy, what_has_no_time_says_why) {
   broken.status = Status::crashed;
   broken.reason = "the worker ended";
   const std::vector<Evaluation> evaluations = {too_large, broken};
-  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all);
-  const std::vector<TrialRow> rows = rows_of(*store, store->list().at(0).info);
+  const std::vector<TrialRow> rows = stored(evaluations);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].state, TrialState::pruned);
   EXPECT_THAT(constraint_values(rows[0]), testing::IsEmpty());

@@ -1,7 +1,6 @@
 // Winners and nights as a database has them: the latest of each question and build counts, and a
 // night goes on until it is closed.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 
@@ -43,8 +42,6 @@ class StoredWinners : public testing::Test {
   std::int64_t begin(const std::string& fingerprint,
                      const std::string& utc = "2026-01-02T03:04:05Z") {
     return store_->begin_run({.command = "halmark bench",
-                              .plan_hash = {},
-                              .plan_text = {},
                               .fingerprint = fingerprint,
                               .tool_version = "0.1",
                               .tool_build = "b",

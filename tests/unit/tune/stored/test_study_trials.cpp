@@ -2,7 +2,6 @@
 #include "tune/stored/study_trials.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 

@@ -2,7 +2,6 @@
 #include "tune/validate/measured_memory.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "model/pricing/memory.hpp"
 #include "tests/checkout.hpp"
@@ -13,7 +12,6 @@ namespace {
 using Buffers = RankStaging::Buffers;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // Three layers, hidden 64, 4 heads and 2 KV heads of width 32, FFN 160, vocabulary 512, tied.
 OperatorGraph graph_of(Parallel parallel = {}, std::int64_t batch = 1) {

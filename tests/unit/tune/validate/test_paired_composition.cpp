@@ -2,7 +2,6 @@
 #include "tune/validate/paired_composition.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/tune/recorded_sweep.hpp"
 

@@ -1,17 +1,16 @@
 // One configuration on the device: what is refused before anything starts, and what a plugin that
 // does not load or an interruption leaves.
+#include "tests/unit/expect.hpp"
 #include "tune/validate/run_configuration.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
 namespace {
 
-using halmark::test::error_of;
+using halmark::test::expect_error;
 using testing::HasSubstr;
 
 ModelSpec spec() { return load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")}); }
@@ -39,10 +38,8 @@ TEST(RunConfiguration, an_impossible_split_is_refused_with_its_reason_before_any
   KernelMeasuring measuring = nowhere();
   int rows = 0;
   measuring.sink = [&](const Measurement&) { ++rows; };
-  const Error error =
-      error_of([&] { run_configuration(spec(), with_tp(3), two_cores(), measuring, 0.1); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), HasSubstr("tp_does_not_divide"));
+  expect_error([&] { run_configuration(spec(), with_tp(3), two_cores(), measuring, 0.1); },
+               "tp_does_not_divide", ExitCode::refused);
   EXPECT_EQ(rows, 0);
 }
 
@@ -52,9 +49,8 @@ TEST(RunConfiguration, experts_without_ranks_are_refused_with_what_to_add) {
   ModelSpec experts =
       load_model("granite-3.1-1b-a400m", {halmark::test::in_source("/configs/models")});
   alone.model = experts.id;
-  const Error error = error_of([&] { require_runnable(experts, alone, two_cores()); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), HasSubstr("add --dp 2 or --tp 2"));
+  expect_error([&] { require_runnable(experts, alone, two_cores()); }, "add --dp 2 or --tp 2",
+               ExitCode::refused);
 }
 
 // There is no such plugin: what was run is said to be oversubscribed all the same.

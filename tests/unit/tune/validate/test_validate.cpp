@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 
 #include "tests/checkout.hpp"
 #include "tests/unit/tune/recorded_sweep.hpp"
@@ -21,7 +18,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-OperatorGraph graph_of(const ModelSpec& spec, int pp) {
+OperatorGraph graph_of(int pp) {
+  const ModelSpec spec = load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")});
   Configuration c;
   c.model = spec.id;
   c.parallel.pp = pp;
@@ -32,8 +30,7 @@ OperatorGraph graph_of(const ModelSpec& spec, int pp) {
 
 // What was run is the step that stands alone: that was said of it, and not the one of a stream.
 TEST(Confront, a_pipeline_is_set_against_the_step_that_stands_alone) {
-  const ModelSpec spec = load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")});
-  const OperatorGraph graph = graph_of(spec, 3);
+  const OperatorGraph graph = graph_of(3);
   Estimate estimate{.step_ns = 3300, .low_ns = 3000, .high_ns = 3900};
   StackRunResult alone{.status = Status::ok, .bubble_share = 0.4};
   alone.median_ns = 5000;
@@ -51,8 +48,7 @@ TEST(Confront, a_pipeline_is_set_against_the_step_that_stands_alone) {
 
 // The interval of a run was said of a step in a stream; of one alone it is as wide, in shares.
 TEST(Confront, the_interval_that_names_a_state_is_that_of_what_was_run) {
-  const ModelSpec spec = load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")});
-  const OperatorGraph graph = graph_of(spec, 3);
+  const OperatorGraph graph = graph_of(3);
   Estimate estimate{.step_ns = 3000, .low_ns = 2000, .high_ns = 5000};
   estimate.run_interval =
       StateInterval{.state = {40e9, {}}, .step_ns = 3000, .memory_ns = 2400, .ns = {2700, 3300}};
@@ -70,8 +66,7 @@ TEST(Confront, the_interval_that_names_a_state_is_that_of_what_was_run) {
 }
 
 TEST(Confront, figures_are_those_of_the_run) {
-  const ModelSpec spec = load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")});
-  const OperatorGraph graph = graph_of(spec, 1);
+  const OperatorGraph graph = graph_of(1);
   Estimate estimate{.step_ns = 3300, .low_ns = 3000, .high_ns = 3900};
   estimate.operators = {{.name = "q_proj", .ns = 100},
                         {.name = "never_run", .ns = 7},
@@ -118,13 +113,11 @@ TEST(Confront, ranks_that_share_cores_leave_no_error) {
 }
 
 TEST(Confront, says_where_memory_ended) {
-  const ModelSpec spec = load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")});
   StackRunResult run{.status = Status::ok};
   run.shared_instances = {"a", "b"};
-  EXPECT_EQ(confront(graph_of(spec, 1), {}, run).reason, "memory ended: 2 kernels share weights");
+  EXPECT_EQ(confront(graph_of(1), {}, run).reason, "memory ended: 2 kernels share weights");
   run.reason = "noisy";
-  EXPECT_EQ(confront(graph_of(spec, 1), {}, run).reason,
-            "noisy; memory ended: 2 kernels share weights");
+  EXPECT_EQ(confront(graph_of(1), {}, run).reason, "noisy; memory ended: 2 kernels share weights");
 }
 
 // A front of `points` configurations, all of them run before: nothing is run now.
