@@ -71,7 +71,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"simulate/traffic", {"core", "simulate/events", "simulate/fabric", "simulate/collectives"}},
     {"simulate/fabric", {"core", "plan"}},
     {"simulate/timeline", {"core", "parquet", "simulate/events"}},
-    {"simulate/power", {"core", "search", "simulate/events", "simulate/timeline"}},
+    {"simulate/power", {"core", "simulate/events", "simulate/timeline"}},
     {"simulate/schedule",
      {"core", "kernels", "model", "roofline", "simulate", "simulate/events", "simulate/fabric",
       "simulate/collectives", "simulate/traffic", "simulate/timeline", "simulate/power",
