@@ -81,9 +81,11 @@ int held_after(std::initializer_list<int> signals) {
   watch_interrupts();
   const HeldInterrupts outer;
   { const HeldInterrupts inner; }
-  if (interrupted()) return 1;
+  if (interrupted() || interrupts().stop_requested()) return 1;
   for (const int signal : signals) ::raise(signal);
-  return interrupted() ? 50 + static_cast<int>(interrupt_exit_code()) : 2;
+  return interrupted() && interrupts().stop_requested()
+             ? 50 + static_cast<int>(interrupt_exit_code())
+             : 2;
 }
 
 TEST_F(InterruptsDeathTest, who_holds_them_is_told_and_the_second_leaves) {

@@ -12,7 +12,7 @@
 #include "core/numeric/statistics.hpp"
 #include "latency/imported/csv_table.hpp"
 #include "plan/device/device_file.hpp"
-#include "simulate/power/power_fit.hpp"
+#include "power_fit.hpp"
 #include "tests/checkout.hpp"
 
 namespace halmark::power {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "core/numeric/random.hpp"
-#include "simulate/power/power_fit.hpp"
+#include "power_fit.hpp"
 
 namespace halmark::power {
 namespace {

@@ -1,4 +1,4 @@
-#include "simulate/power/power_fit.hpp"
+#include "power_fit.hpp"
 
 #include <algorithm>
 #include <array>
