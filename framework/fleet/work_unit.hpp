@@ -33,6 +33,15 @@ struct UnitSettings {
   MeasureSettings measure;  // rounds are those of the units
   std::uint64_t seed = 0;
 };
+template <class V, Of<UnitSettings> M>
+void fields(V& v, M& m) {
+  v("samples_min", m.measure.samples_min);
+  v("sample_budget_s", m.measure.sample_budget_s);
+  v("wall_cap_s", m.measure.wall_cap_s);
+  v("warmup_cap_s", m.measure.warmup_cap_s);
+  v("limits", m.measure.limits);
+  v("seed", m.seed);
+}
 
 // {"cases": [...], "stacks": [...], "settings": {...}}: the text that travels.
 std::string payload_of(const WorkUnit& unit, const UnitSettings& settings);
