@@ -27,7 +27,7 @@ endforeach()
 install(TARGETS ${search_targets} EXPORT halmarkSearchTargets ARCHIVE
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # What a static library needs of its own when it is linked, found again in the same way.
-set(HALMARK_SEARCH_PACKAGES xxhash=libxxhash nlopt=nlopt cbc=cbc)
+set(HALMARK_SEARCH_PACKAGES xxhash=libxxhash nlopt=nlopt)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/halmark)
 install(TARGETS halmark_abi EXPORT halmarkTargets)

@@ -145,7 +145,7 @@ const std::vector<Owner> owners = {
     {"boost/math", {"framework/core/numeric/student_t.cpp"}},
     {"boost/random", {"search/samplers/sobol_sequence.cpp"}},
     {"nlopt", {"search/surrogate/minimise.cpp"}},
-    {"Cbc_C_Interface.h", {"search/integer_program.cpp"}},
+    {"Cbc_C_Interface.h", {"search/cbc_module.cpp"}},
     {"benchmark/", {"framework/measure/sampling/gbench.cpp"}},
     {"toml++/", {"framework/plan/toml/"}},
     {"SQLiteCpp/", {"framework/journal/", "framework/study/storage/"}},
