@@ -22,7 +22,7 @@ CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o, 
   ensure_cpu_peaks(global, machine);
   if (interrupted()) return {.exit_code = interrupt_exit_code()};
   o.worker_limits = worker_limits_of(global);
-  o.is_interrupted = interrupted;
+  o.stop = interrupts();
   if (!global.quiet) o.say = [](const std::string& line) { write_stderr(line); };
   CommandResult out = shown(fleet::serve_node({machine, found}, o));
   if (interrupted()) out.exit_code = interrupt_exit_code();

@@ -29,17 +29,18 @@ std::string name_of_stacks(std::span<const KernelCase> cases) {
   return "stacks " + sha256_of(keys).substr(0, name_digits);
 }
 
-void add_units(const tune::KernelOrder& order, int round, std::vector<WorkUnit>& out) {
+void add_units(std::int64_t run, std::span<const KernelCase> cases, const CampaignOptions& options,
+               int round, std::vector<WorkUnit>& out) {
   std::map<std::string, std::vector<WorkUnit>> by_batch;
   // Stacks in the order in which the cases name them: addresses are no order.
   std::vector<std::pair<const Stack*, WorkUnit>> by_stacks;
-  for (const KernelCase& k : order.cases) {
-    if (order.lookup && order.lookup(k, round)) continue;
-    const std::span<const Stack> stacks = k.mode == CacheMode::in_stack && order.stacks_of
-                                              ? order.stacks_of(k)
+  for (const KernelCase& k : cases) {
+    if (options.lookup && options.lookup(k, round)) continue;
+    const std::span<const Stack> stacks = k.mode == CacheMode::in_stack && options.stacks_of
+                                              ? options.stacks_of(k)
                                               : std::span<const Stack>();
     if (stacks.empty()) {
-      WorkUnit unit{.run = order.run, .name = k.key(), .round = round, .cases = {k}};
+      WorkUnit unit{.run = run, .name = k.key(), .round = round, .cases = {k}};
       unit.batch = batch_of(k);
       by_batch[unit.batch].push_back(std::move(unit));
       continue;
@@ -54,7 +55,7 @@ void add_units(const tune::KernelOrder& order, int round, std::vector<WorkUnit>&
   }
   for (auto& [batch, units] : by_batch) std::ranges::move(units, std::back_inserter(out));
   for (auto& [at, unit] : by_stacks) {
-    unit.run = order.run;
+    unit.run = run;
     unit.round = round;
     unit.batch = unit.name = name_of_stacks(unit.cases);
     out.push_back(std::move(unit));
@@ -63,10 +64,11 @@ void add_units(const tune::KernelOrder& order, int round, std::vector<WorkUnit>&
 
 }  // namespace
 
-std::vector<WorkUnit> units_of(const tune::KernelOrder& order) {
+std::vector<WorkUnit> units_of(std::int64_t run, std::span<const KernelCase> cases,
+                               const CampaignOptions& options) {
   std::vector<WorkUnit> out;
-  for (int round = order.first_round; round < order.first_round + order.rounds; ++round) {
-    add_units(order, round, out);
+  for (int round = options.first_round; round < options.first_round + options.rounds; ++round) {
+    add_units(run, cases, options, round, out);
   }
   return out;
 }

@@ -10,7 +10,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/json/json_type.hpp"
 #include "plan/sweep.hpp"
-#include "tune/evaluate/kernel_order.hpp"
+#include "tune/evaluate/kernel_measurer.hpp"
 
 namespace halmark::fleet {
 
@@ -26,7 +26,8 @@ struct WorkUnit {
 
 // One unit per case and round of the order that has no stored row, cases of the same stacks in one;
 // neighbours in the list share a batch.
-std::vector<WorkUnit> units_of(const tune::KernelOrder& order);
+std::vector<WorkUnit> units_of(std::int64_t run, std::span<const KernelCase> cases,
+                               const CampaignOptions& options);
 
 // How the cases of a run are measured, the same for all of its agents.
 struct UnitSettings {

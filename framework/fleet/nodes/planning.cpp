@@ -110,7 +110,7 @@ std::optional<NodeFacts> facts_to_plan_with(const PlanningQuestion& question) {
     say("waiting to plan: " + answer.waits);
     const auto end = SteadyClock::now() + poll;
     while (SteadyClock::now() < end) {
-      if (question.is_interrupted()) return std::nullopt;
+      if (question.stop.stop_requested()) return std::nullopt;
       std::this_thread::sleep_for(look);
     }
   }

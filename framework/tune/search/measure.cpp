@@ -23,7 +23,7 @@ MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context
                              const std::optional<CertifySettings>& certify)
     : plan_(plan),
       context_(context),
-      certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.is_interrupted)
+      certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.stop)
                          : nullptr),
       evaluator_(plan, plan.composers(), context,
                  certifier_             ? static_cast<KernelChooser&>(*certifier_)

@@ -29,16 +29,11 @@ Stack stack_of(std::vector<KernelCase> kernels) {
 
 TEST(WorkUnit, each_case_and_round_is_one_and_what_is_stored_is_none) {
   const std::vector<KernelCase> cases = {case_of(1), case_of(2), case_of(3)};
-  const MeasureSettings settings;
-  const auto units =
-      units_of({.run = 7,
-                .cases = cases,
-                .first_round = 1,
-                .rounds = 2,
-                .settings = settings,
-                .lookup = [&](const KernelCase& k, int round) {
-                  return k == cases[1] && round == 2 ? std::optional(Measurement{}) : std::nullopt;
-                }});
+  CampaignOptions options{.rounds = 2, .first_round = 1};
+  options.lookup = [&](const KernelCase& k, int round) {
+    return k == cases[1] && round == 2 ? std::optional(Measurement{}) : std::nullopt;
+  };
+  const auto units = units_of(7, cases, options);
   ASSERT_EQ(units.size(), 5u);
   for (const WorkUnit& unit : units) {
     EXPECT_EQ(unit.run, 7);
@@ -52,11 +47,9 @@ TEST(WorkUnit, cases_of_the_same_stacks_are_one_unit) {
   const std::vector<KernelCase> cases = {case_of(1, CacheMode::in_stack), case_of(9),
                                          case_of(2, CacheMode::in_stack)};
   const std::vector<Stack> stacks = {stack_of({cases[0], cases[2]})};
-  const MeasureSettings settings;
-  const auto units = units_of(
-      {.run = 7, .cases = cases, .settings = settings, .stacks_of = [&](const KernelCase&) {
-         return std::span(stacks);
-       }});
+  CampaignOptions options{.rounds = 1};
+  options.stacks_of = [&](const KernelCase&) { return std::span(stacks); };
+  const auto units = units_of(7, cases, options);
   ASSERT_EQ(units.size(), 2u);
   EXPECT_EQ(units[1].cases, (std::vector<KernelCase>{cases[0], cases[2]}));
   EXPECT_EQ(units[1].stacks.size(), 1u);
@@ -69,8 +62,7 @@ TEST(WorkUnit, cases_of_the_same_stacks_are_one_unit) {
 TEST(WorkUnit, shards_that_run_at_once_share_no_batch_with_others) {
   std::vector<KernelCase> cases = {case_of(1), case_of(2), case_of(1)};
   cases[2].parts = cases[2].shards_at_once = 2;
-  const MeasureSettings settings;
-  const auto units = units_of({.run = 7, .cases = cases, .settings = settings});
+  const auto units = units_of(7, cases, {.rounds = 1});
   ASSERT_EQ(units.size(), 3u);
   EXPECT_EQ(units[0].batch, units[1].batch);
   EXPECT_NE(units[1].batch, units[2].batch);

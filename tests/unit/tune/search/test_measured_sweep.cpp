@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/stopped.hpp"
 #include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/search/front.hpp"
 
@@ -75,7 +76,7 @@ TEST(MeasuredSweep, stores_its_evaluations_once_and_a_second_look_takes_them) {
 TEST(MeasuredSweep, an_interruption_stores_nothing) {
   RecordedSweep sweep(decode_sweep("[1, 2]", "[\"latency\"]"));
   const std::int64_t id = sweep.record_times([](std::int64_t, int) { return 1000.0; });
-  sweep.context().is_interrupted = [] { return true; };
+  sweep.context().stop = halmark::test::stopped();
   const TuneRun run = measured(sweep);
   EXPECT_THAT(run.evaluations, IsEmpty());
   EXPECT_THAT(run.notes, IsEmpty());

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,20 +10,6 @@
 #include "plan/sweep.hpp"
 
 namespace halmark::tune {
-
-// `rounds` rounds of these cases, numbered from `first_round`; what `lookup` knows is not measured
-// again. The hooks are as those of CampaignOptions.
-struct KernelOrder {
-  std::int64_t run = 0;
-  std::span<const KernelCase> cases;
-  int first_round = 0, rounds = 1;
-  const MeasureSettings& settings;
-  std::uint64_t seed = 0;
-  StacksOf stacks_of = {};
-  std::function<std::optional<Measurement>(const KernelCase&, int round)> lookup = {};
-  std::function<bool()> should_stop = {};
-  std::function<void(const CampaignProgress&)> progress = {};
-};
 
 class KernelMeasurer {
  public:
@@ -38,8 +22,10 @@ class KernelMeasurer {
   };
   virtual Run begin(const RunInfo& run, bool begins_anew) = 0;
   // All rows, stored ones included; whoever measures commits each to the run's journal first. What
-  // was stopped has no row.
-  virtual std::vector<Measurement> measure(const KernelOrder& order) = 0;
+  // was stopped has no row. Of `options` rounds, seed, stacks and hooks are kept, but no sink.
+  virtual std::vector<Measurement> measure(std::int64_t run, std::span<const KernelCase> cases,
+                                           const MeasureSettings& settings,
+                                           const CampaignOptions& options) = 0;
 };
 
 }  // namespace halmark::tune
