@@ -12,7 +12,7 @@
 namespace halmark {
 
 namespace postgresql {
-class Session;  // postgresql/session.hpp, where the client library is installed
+class Session;  // sql/postgresql.hpp
 }
 
 // A results database that several processes write at once, each with a chain of its own in every

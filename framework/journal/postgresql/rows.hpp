@@ -4,7 +4,7 @@
 #include <string>
 
 #include "journal/rows/row_source.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::journal {
 
@@ -45,9 +45,5 @@ class PostgresqlRows : public RowSource {
 
   postgresql::Session& session_;
 };
-
-// "\x0aff": bytes as the text of a bytea, and back.
-std::string bytea_text(std::string_view bytes);
-std::string bytea_bytes(std::string_view bytea);
 
 }  // namespace halmark::journal

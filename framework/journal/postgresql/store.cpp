@@ -15,7 +15,9 @@ using namespace journal;
 
 struct OpenedServer {
   explicit OpenedServer(const std::string& url)
-      : connection(libpq_url(url), {.store = "the results database", .rows = "the last rows"}) {}
+      : connection(libpq_url(url), {.store = "the results database",
+                                    .rows = "the last rows",
+                                    .instead = "name a file with --db"}) {}
   postgresql::Session connection;
 };
 

@@ -41,7 +41,7 @@ std::int64_t PostgresqlWriter::insert_run(const RunInfo& run) {
           "RETURNING id",
           run.command, run.plan_hash, run.plan_text, run.fingerprint, run.tool_version,
           run.tool_build, run.started_utc, run_checksum(run), chain_start(run))[0][0]
-      .as<std::int64_t>();
+      .integer();
 }
 
 std::int64_t PostgresqlWriter::begin_run(const RunInfo& run) {
@@ -57,7 +57,7 @@ std::int64_t PostgresqlWriter::find_or_begin_run(const RunInfo& run) {
     const auto found =
         session_.exec("SELECT max(id) FROM halmark.run WHERE plan_hash = $1 AND fingerprint = $2",
                       run.plan_hash, run.fingerprint);
-    out = found[0][0].is_null() ? insert_run(run) : found[0][0].as<std::int64_t>();
+    out = found[0][0].is_null() ? insert_run(run) : found[0][0].integer();
   });
   return out;
 }
@@ -76,13 +76,13 @@ PostgresqlWriter::Place& PostgresqlWriter::place_in(std::int64_t run) {
                   session_.location());
     }
     const WriterRow writer{.node = node_, .started_utc = utc_now()};
-    place.chain = writer_start(postgresql::text_at(found[0], 0), writer);
+    place.chain = writer_start(found[0][0].text(), writer);
     place.writer = session_
                        .exec(
                            "INSERT INTO halmark.writer(run, node, started_utc, start_chain, chain) "
                            "VALUES ($1, $2, $3, $4, $4) RETURNING id",
                            run, writer.node, writer.started_utc, place.chain)[0][0]
-                       .as<std::int64_t>();
+                       .integer();
     session_.exec("UPDATE halmark.run SET chain = $1 WHERE id = $2", place.chain, run);
   });
   return places_.emplace(run, std::move(place)).first->second;
@@ -100,7 +100,7 @@ bool PostgresqlWriter::commit(Place& place, const std::string& chain_after,
       session_.write([&] {
         const auto found = session_.exec(
             "SELECT chain FROM halmark.writer WHERE id = $1 FOR UPDATE", place.writer);
-        chain = found.empty() ? "" : postgresql::text_at(found[0], 0);
+        chain = found.empty() ? "" : found[0][0].text();
         if (chain != place.chain && chain == place.pending) return;
         if (chain != place.chain) throw changed_writer(place.writer, session_.location());
         body();
@@ -133,8 +133,8 @@ std::string PostgresqlWriter::insert(std::int64_t run, const Place& place,
                   "start again: what was stored before is complete");
     }
     if (!entry.has_samples) continue;
-    session_.exec("INSERT INTO halmark.sample_block(entry, bytes) VALUES ($1, $2::bytea)",
-                  stored[0][0].as<std::int64_t>(), bytea_text(entry.samples));
+    session_.exec("INSERT INTO halmark.sample_block(entry, bytes) VALUES ($1, $2)",
+                  stored[0][0].integer(), sql::Bytes{entry.samples});
   }
   return chain;
 }
@@ -164,8 +164,8 @@ RunSamples PostgresqlWriter::retire_samples(std::int64_t run, const std::string&
         "b.entry AND e.run = $1 RETURNING length(b.bytes) AS bytes) SELECT count(*), "
         "coalesce(sum(bytes), 0) FROM gone",
         run);
-    out.rows = deleted[0][0].as<std::int64_t>();
-    out.bytes = deleted[0][1].as<std::int64_t>();
+    out.rows = deleted[0][0].integer();
+    out.bytes = deleted[0][1].integer();
     if (out.rows == 0) return;
     chain = insert(run, place, place.chain, {entry_of(Retirement{policy, utc_now(), out})});
     session_.exec("UPDATE halmark.writer SET chain = $1 WHERE id = $2", chain, place.writer);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "journal/rows/stored_row.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::journal {
 
