@@ -12,7 +12,7 @@
 #include "fleet/nodes/class_choice.hpp"
 #include "fleet/sessions.hpp"
 #include "host/plugin/plugin_choice.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -111,7 +111,7 @@ void MeasuredEvaluator::store_peaks() {
 void MeasuredEvaluator::store_peaks(const RunPeaks& peaks, const Target& of, bool is_named) {
   UsedPeaks used{device_text(peaks.device()), of.cores};
   if (is_named) used.devices = {of.device_text()};
-  std::vector<UsedPeaks> known = context_.store->used_peaks(run_);
+  std::vector<UsedPeaks> known = context_.store->rows<UsedPeaks>(run_);
   context_.store->require_sound();  // nothing is added to a run that does not hold
   std::erase_if(known, [&](const UsedPeaks& other) { return other.devices != used.devices; });
   if (known.empty() || !(known.back() == used)) context_.store->append(run_, used);

@@ -46,7 +46,7 @@ class Validations {
  public:
   Validations(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run)
       : evaluator_(evaluator), options_(options), run_(run), left_s_(options.budget_s) {
-    for (Validation& v : evaluator.context().store->validations(run.id)) {
+    for (Validation& v : evaluator.context().store->rows<Validation>(run.id)) {
       known_.insert_or_assign(v.deployment_key, std::move(v));
     }
   }
