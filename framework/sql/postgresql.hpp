@@ -39,46 +39,48 @@ inline constexpr const char* lock_turn = "SELECT pg_advisory_xact_lock(121223815
 std::string bytea_text(std::string_view bytes);
 std::string bytea_bytes(std::string_view bytea);
 
+// A server as the module `postgresql` has it, which brings the client library and two dozen others.
+class Connection : public sql::Session {
+ public:
+  // How long a transaction waits at its begin for a server that is away; 30 s at first.
+  virtual void set_reconnect_limit(std::chrono::milliseconds limit) = 0;
+  virtual std::chrono::milliseconds reconnect_limit() const = 0;
+  // Several statements in one text, without values.
+  virtual void exec_all(const std::string& sql) = 0;
+};
+
 class Session : public sql::Session {
  public:
   // Connects. Throws Error: exit 5 without the client library, and exit 1, as everything here does,
   // where the server cannot be reached (ServerLost) or refuses; what `body` throws of its own
   // passes.
-  Session(std::string url, SessionWords words);
-  ~Session() override;
+  Session(const std::string& url, const SessionWords& words);
 
   sql::Dialect dialect() const override { return sql::Dialect::postgresql; }
   // The URL without its password.
-  const std::string& location() const override { return location_; }
-
-  // How long a transaction waits at its begin for a server that is away; 30 s at first.
-  void set_reconnect_limit(std::chrono::milliseconds limit) { reconnect_limit_ = limit; }
-  std::chrono::milliseconds reconnect_limit() const { return reconnect_limit_; }
-
+  const std::string& location() const override { return connection_->location(); }
+  void set_reconnect_limit(std::chrono::milliseconds limit) {
+    connection_->set_reconnect_limit(limit);
+  }
+  std::chrono::milliseconds reconnect_limit() const { return connection_->reconnect_limit(); }
   // Marks may be numbered ($1) too.
   void each(std::string_view sql, std::span<const sql::Value> values,
-            const sql::Visit& visit) override;
+            const sql::Visit& visit) override {
+    connection_->each(sql, values, visit);
+  }
   std::vector<std::int64_t> insert(std::string_view sql,
-                                   std::span<const sql::Value> values) override;
-  // Several statements in one text, without values.
-  void exec_all(const std::string& sql);
-
-  void read(const std::function<void()>& body) override;
-  void read_one_state(const std::function<void()>& body) override;
+                                   std::span<const sql::Value> values) override {
+    return connection_->insert(sql, values);
+  }
+  void exec_all(const std::string& sql) { connection_->exec_all(sql); }
+  void read(const std::function<void()>& body) override { connection_->read(body); }
+  void read_one_state(const std::function<void()>& body) override {
+    connection_->read_one_state(body);
+  }
   // In its turn if there are turns.
-  void write(const std::function<void()>& body) override;
+  void write(const std::function<void()>& body) override { connection_->write(body); }
 
  private:
-  struct Connection;
-  void guarded(const std::function<void()>& body, const char* done);
-  void connect();
-  enum class Kind { reads, reads_one_state, writes };
-  void begin(Kind kind);
-  void within(const std::function<void()>& body, Kind kind);
-
-  std::string url_, location_;
-  SessionWords words_;
-  std::chrono::milliseconds reconnect_limit_ = std::chrono::seconds(30);
   std::unique_ptr<Connection> connection_;
 };
 

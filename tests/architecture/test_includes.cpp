@@ -149,7 +149,7 @@ const std::vector<Owner> owners = {
     {"toml++/", {"framework/plan/toml/"}},
     {"SQLiteCpp/", {"framework/journal/", "framework/study/storage/", "framework/sql/"}},
     {"sqlite3.h", {"framework/journal/", "framework/study/storage/"}},
-    {"pqxx/", {"framework/sql/postgresql.cpp"}},
+    {"pqxx/", {"framework/sql/postgresql_module.cpp"}},
     {"hwloc", {"framework/host/"}},
     {"dnnl", {"plugins/cpu/"}},
     {"oneapi/dnnl", {"plugins/cpu/"}},
