@@ -142,7 +142,7 @@ TEST(ThisMachine, is_what_the_kernel_says) {
   std::istringstream words(cpuinfo("flags").at(0));
   EXPECT_THAT(m.cpu_flags,
               testing::UnorderedElementsAreArray(std::istream_iterator<std::string>(words),
- std::istream_iterator<std::string>()));
+                                                 std::istream_iterator<std::string>()));
   const std::vector<std::string> socket = cpuinfo("physical id"), core = cpuinfo("core id");
   const std::set<std::string> sockets(socket.begin(), socket.end());
   std::set<std::string> cores;

@@ -218,8 +218,7 @@ TEST_F(CheckDatabase, retired_samples_are_no_finding_and_are_counted) {
   EXPECT_TRUE(places(check).empty());
   EXPECT_EQ(check.retired, (std::map<std::int64_t, std::int64_t>{{1, 4}}));
   EXPECT_EQ(check.noted->rows_behind, 2);
-  EXPECT_EQ(places_after("DELETE FROM sample_block WHERE entry = 8"),
-            (Places{"entry 8 samples"}));
+  EXPECT_EQ(places_after("DELETE FROM sample_block WHERE entry = 8"), (Places{"entry 8 samples"}));
   // Row 7 retires them: without it four rows miss theirs.
   EXPECT_EQ(places_after("UPDATE entry SET kind = 'machine' WHERE id = 7").size(), 2u + 5u);
 }
@@ -402,10 +401,8 @@ TEST_F(CheckDatabase, a_consistent_forgery_of_samples_is_found_by_the_noted_head
     rehash(path_);
   }
   EXPECT_TRUE(places(check_database(path_)).empty());
-  EXPECT_EQ(places(check_database(path_, NotedHead{head, 1})),
-            (Places{"run 1 chain"}));
-  EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})),
-            (Places{"run 0 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, 1})), (Places{"run 1 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})), (Places{"run 0 chain"}));
 }
 
 TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_later) {
@@ -418,8 +415,7 @@ TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_lat
     EXPECT_EQ(check.noted->run, 2);
     EXPECT_EQ(check.noted->rows_behind, 0);
   }
-  EXPECT_EQ(places(check_database(path_, NotedHead{second, 1})),
-            (Places{"run 1 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{second, 1})), (Places{"run 1 chain"}));
   open_store(path_)->append(1, numbered_measurement(7));
   const DatabaseCheck later = check_database(path_, NotedHead{first, {}});
   EXPECT_TRUE(places(later).empty());
