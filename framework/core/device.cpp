@@ -150,7 +150,7 @@ constexpr auto confidences = enum_names<Confidence>("", "low", "medium", "high")
 }
 std::string_view confidence_name(Confidence confidence) { return confidences.of(confidence); }
 std::optional<Confidence> parse_confidence(std::string_view name) {
-  return confidences.parse(name);
+  return name.empty() ? std::nullopt : confidences.parse(name);
 }
 
 bool Peak::is_general() const { return !path.ends_with("_fp16acc") && !path.ends_with("_dla"); }
