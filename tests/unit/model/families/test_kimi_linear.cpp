@@ -1,6 +1,4 @@
 // Kimi Linear: its weights against the tensors of a checkpoint, its operators by hand, its fields.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
@@ -10,7 +8,6 @@ namespace halmark {
 namespace {
 
 using namespace model_test;
-using testing::HasSubstr;
 
 ModelSpec kimi() { return shipped("kimi-linear"); }
 

@@ -1,8 +1,6 @@
 // Devices, energy, cost and carbon: N = FLOPs / (peak x MFU x time), against a published run.
 #include "model/pricing/plan_size.hpp"
 
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
 #include "tests/unit/error_of.hpp"
 

@@ -1,8 +1,6 @@
 // A step with what is asked about it: figures against sums of the graph, and what refuses it.
 #include "model/step/priced_step.hpp"
 
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
 #include "model/step/step_json.hpp"
 #include "tests/unit/error_of.hpp"

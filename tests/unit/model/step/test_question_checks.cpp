@@ -2,7 +2,6 @@
 #include "model/step/question_checks.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
