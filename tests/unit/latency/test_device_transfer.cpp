@@ -10,6 +10,7 @@
 #include "kernels/contract.hpp"
 #include "latency/interpolation/transferred_source.hpp"
 #include "roofline/estimate.hpp"
+#include "tests/unit/says.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
@@ -110,15 +111,14 @@ TEST(TransferredSource, says_from_where_and_what_its_interval_holds) {
   const Work work = find_contract("gemm")->work(problem.params);
   const auto alone = source.latency(problem, work);
   ASSERT_TRUE(alone);
-  EXPECT_THAT(alone->origin, HasSubstr("transferred from newer of t.csv: gemm bf16"));
-  EXPECT_THAT(alone->reason, HasSubstr("spread, not calibrated"));
+  says(alone->origin, "transferred from newer of t.csv: gemm bf16");
+  says(alone->reason, "spread, not calibrated");
   EXPECT_THAT(alone->reason, testing::Not(HasSubstr("90 %")));
   EXPECT_GT(alone->lower_bound_ns, 0);
   source = TransferredSource(wanted, {}, tune::curve_solver());
   source.add(table(newer, 0.6), newer, origin);
   source.add(table(old, 0.75), old, origin);
-  EXPECT_THAT(source.latency(problem, work)->reason,
-              HasSubstr("90 % interval, of devices left out: newer, old"));
+  says(source.latency(problem, work)->reason, "90 % interval, of devices left out: newer, old");
 }
 
 TEST(TransferredSource, points_that_beat_the_roofline_are_left_out) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "kernels/contract.hpp"
+#include "tests/unit/says.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
@@ -109,20 +110,20 @@ TEST(Interpolation, beyond_what_was_measured_a_curve_goes_on_and_says_so) {
   const Interpolation of(table(gpu(), false), gpu(), {}, tune::curve_solver());
   const auto inside = of.latency(gemm(8192, 4096, 4096));
   ASSERT_TRUE(inside);
-  EXPECT_THAT(inside->reason, HasSubstr("interpolated between neighbours"));
+  says(inside->reason, "interpolated between neighbours");
   for (const Problem& problem : {gemm(16384, 4096, 4096), gemm(40000, 4096, 4096),
                                  gemm(4096, 4096, 40000), gemm(64, 128, 4096)}) {
     const auto outside = of.latency(problem);
     ASSERT_TRUE(outside) << problem.text();
-    EXPECT_THAT(outside->reason, HasSubstr("extrapolated by efficiency curve of made-up"));
-    EXPECT_THAT(outside->reason, HasSubstr("90 % interval, of held-out sizes"));
-    EXPECT_THAT(outside->origin, HasSubstr("extrapolated by efficiency curve"));
+    says(outside->reason, "extrapolated by efficiency curve of made-up");
+    says(outside->reason, "90 % interval, of held-out sizes");
+    says(outside->origin, "extrapolated by efficiency curve");
     EXPECT_NEAR(outside->ns / true_ns(problem, gpu()), 1, 0.15) << problem.text();
     EXPECT_LT(outside->low_ns, outside->ns);
     EXPECT_GT(outside->high_ns, outside->ns);
   }
-  EXPECT_THAT(of.latency(gemm(64, 4096, 32768))->reason, HasSubstr("k outside"));
-  EXPECT_THAT(of.latency(gemm(64, 128, 4096))->reason, HasSubstr("n outside"));
+  says(of.latency(gemm(64, 4096, 32768))->reason, "k outside");
+  says(of.latency(gemm(64, 128, 4096))->reason, "n outside");
   EXPECT_FALSE(of.latency(gemm(8192 * 65, 4096, 4096))) << "more than six octaves";
 }
 
@@ -131,10 +132,10 @@ TEST(Interpolation, where_no_size_was_held_out_so_far_no_share_is_claimed) {
   const auto near = of.latency(gemm(16384, 4096, 4096)), far = of.latency(gemm(262144, 4096, 4096)),
              corner = of.latency(gemm(16384, 4096, 32768));
   ASSERT_TRUE(near && far && corner);
-  EXPECT_THAT(near->reason, HasSubstr("90 %"));
+  says(near->reason, "90 %");
   for (const auto* latency : {&*far, &*corner}) {
     EXPECT_THAT(latency->reason, testing::Not(HasSubstr("90 %")));
-    EXPECT_THAT(latency->reason, HasSubstr("spread, not calibrated"));
+    says(latency->reason, "spread, not calibrated");
     EXPECT_GT(latency->high_ns / latency->ns, near->high_ns / near->ns);
   }
 }
@@ -177,13 +178,13 @@ TEST(Interpolation, the_better_method_is_taken_per_family) {
   const double slope = 1 + static_cast<double>((4096 / 256 * 7 + 2048 / 256 * 3) % 11);
   EXPECT_NEAR(latency->ns, 5000 + 100 * slope * 6000, 1e-6 * latency->ns);
   ASSERT_EQ(of.methods().size(), 1u);
-  EXPECT_THAT(of.methods()[0], HasSubstr("linear in size"));
+  says(of.methods()[0], "linear in size");
 }
 
 TEST(Interpolation, a_shape_that_was_not_measured_says_so) {
   const Interpolation of(table(gpu(), true), gpu(), {});
-  EXPECT_THAT(of.latency(gemm(48, 4096, 4096))->reason, HasSubstr("of left-out points"));
-  EXPECT_THAT(of.latency(gemm(48, 3000, 4096))->reason, HasSubstr("of left-out shapes"));
+  says(of.latency(gemm(48, 4096, 4096))->reason, "of left-out points");
+  says(of.latency(gemm(48, 3000, 4096))->reason, "of left-out shapes");
 }
 
 TEST(Interpolation, another_type_is_another_family) {

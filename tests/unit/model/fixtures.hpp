@@ -1,8 +1,6 @@
 // Small deployments that the tests of this room share.
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -14,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark::model_test {
 

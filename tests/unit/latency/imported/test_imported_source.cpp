@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/contract.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark {
 namespace {
@@ -39,7 +40,7 @@ TEST(ImportedSource, knows_exact_problems_and_says_whose_they_are) {
   EXPECT_DOUBLE_EQ(latency->ns, 1.5e6);  // the mean of the first series; the other is not mixed in
   EXPECT_EQ(latency->provenance, Provenance::imported);
   EXPECT_EQ(latency->status, Status::ok);
-  EXPECT_THAT(latency->reason, HasSubstr("t.csv:2 gemm f8_e4m3fn;"));
+  says(latency->reason, "t.csv:2 gemm f8_e4m3fn;");
   wanted.problem.params.set("m", 2);
   EXPECT_FALSE(source.latency(wanted));
   wanted.problem.params.set("m", 1);

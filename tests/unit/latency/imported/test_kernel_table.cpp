@@ -8,13 +8,12 @@
 
 #include "kernels/contract.hpp"
 #include "tests/shared_data.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark {
 namespace {
 
 using test::error_of;
-using testing::HasSubstr;
 
 ImportedTable table_of(const std::string& text) {
   const CsvTable csv = CsvTable::parse(text, "t.csv");
@@ -102,15 +101,15 @@ TEST(KernelTable, what_is_gathered_has_a_part_for_every_rank) {
 
 TEST(KernelTable, faults_name_file_and_line) {
   const std::string header = "gemm_dtype,m,n,k,latency\n";
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
-              HasSubstr("t.csv:3: 'x' is no integer for m"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,-1\n"), HasSubstr("t.csv:2: '-1' is no time"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,nan\n"), HasSubstr("is no time"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,inf\n"), HasSubstr("is no time"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,0,2,3,1\n"), HasSubstr("m 0 is not in 1.."));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1.5,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of("gemm_dtype,m,n,m,k,latency\nfp8,1,2,1,3,1\n"),
-              HasSubstr("t.csv:1: column 'm' is there twice"));
+  says(refusal_of(header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
+       "t.csv:3: 'x' is no integer for m");
+  says(refusal_of(header + "bfloat16,1,2,3,-1\n"), "t.csv:2: '-1' is no time");
+  says(refusal_of(header + "bfloat16,1,2,3,nan\n"), "is no time");
+  says(refusal_of(header + "bfloat16,1,2,3,inf\n"), "is no time");
+  says(refusal_of(header + "bfloat16,0,2,3,1\n"), "m 0 is not in 1..");
+  says(refusal_of(header + "bfloat16,1.5,2,3,1\n"), "no integer");
+  says(refusal_of("gemm_dtype,m,n,m,k,latency\nfp8,1,2,1,3,1\n"),
+       "t.csv:1: column 'm' is there twice");
 }
 
 TEST(KernelTable, rows_of_unknown_types_are_counted) {

@@ -8,7 +8,7 @@
 #include "kernels/contract.hpp"
 #include "kernels/routing.hpp"
 #include "latency/imported/kernel_table.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/says.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -41,14 +41,14 @@ TEST(KernelTableField, an_integer_may_be_written_as_a_number_and_is_nothing_else
   EXPECT_EQ(gemm_of("4096.0").params.at("m"), 4096);
   EXPECT_EQ(gemm_of("4e3").params.at("m"), 4000);
   for (const char* text : {"", "4096x", "x4096", "1.5", "inf", "nan", " 1", "1e400"}) {
-    EXPECT_THAT(refusal_of(gemm_header + "bfloat16," + text + ",2,3,1\n"),
-                HasSubstr("t.csv:2: '" + std::string(text) + "' is no integer for m"));
+    says(refusal_of(gemm_header + "bfloat16," + text + ",2,3,1\n"),
+         "t.csv:2: '" + std::string(text) + "' is no integer for m");
   }
   // Beyond 1e15 a double skips integers; what is below is left to the contract.
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1e15,2,3,1\n"), HasSubstr("is not in 1.."));
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1.5e15,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,-5,2,3,1\n"), HasSubstr("m -5 is not in 1.."));
+  says(refusal_of(gemm_header + "bfloat16,1e15,2,3,1\n"), "is not in 1..");
+  says(refusal_of(gemm_header + "bfloat16,1.5e15,2,3,1\n"), "no integer");
+  says(refusal_of(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), "no integer");
+  says(refusal_of(gemm_header + "bfloat16,-5,2,3,1\n"), "m -5 is not in 1..");
 }
 
 TEST(KernelTableField, a_time_is_a_positive_number_and_nothing_else) {
@@ -59,13 +59,13 @@ TEST(KernelTableField, a_time_is_a_positive_number_and_nothing_else) {
   EXPECT_DOUBLE_EQ(ns("1e9"), 1e15);
   EXPECT_DOUBLE_EQ(ns("0.5"), 5e5);
   for (const char* text : {"", "0", "-0.1", "0.1ms", "ms", "nan", "inf", "1e305"}) {
-    EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
-                HasSubstr("t.csv:2: '" + std::string(text) + "' is no time in column latency"));
+    says(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
+         "t.csv:2: '" + std::string(text) + "' is no time in column latency");
   }
   // 1e-12 s, and 1e300 s: somebody took another unit, or wrote no time at all.
   for (const char* text : {"1e-9", "9.9e-8", "1.01e9", "1e297"}) {
-    EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
-                HasSubstr("a kernel takes between 0.1 ns and eleven days"));
+    says(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
+         "a kernel takes between 0.1 ns and eleven days");
   }
 }
 
@@ -89,7 +89,7 @@ TEST(KernelTableField, relations_of_the_contract_hold_for_rows_too) {
   EXPECT_EQ(problem, complete_problem(problem)) << "derived parameters and defaults are set";
   EXPECT_EQ(problem.params.at("context"), 1);
   EXPECT_EQ(problem.params.at("window"), 512);
-  EXPECT_THAT(refusal_of(header + "4,32,7,128,0,bfloat16,9,0.02\n"), HasSubstr("t.csv:2: "));
+  says(refusal_of(header + "4,32,7,128,0,bfloat16,9,0.02\n"), "t.csv:2: ");
 }
 
 struct Experts {
@@ -116,7 +116,7 @@ TEST(KernelTableExperts, sizes_fit_together_or_are_refused) {
         << bad.text();
   }
   for (const char* tp : {"0", "-2", "5", "1537"}) {
-    EXPECT_THAT(refusal_of(Experts{.tp = tp}.text()), HasSubstr("expert_tp does not divide"));
+    says(refusal_of(Experts{.tp = tp}.text()), "expert_tp does not divide");
   }
 }
 
@@ -134,8 +134,8 @@ TEST(KernelTableExperts, a_distribution_is_balanced_or_a_power_law_of_at_most_te
   EXPECT_EQ(skew("power_law_1.2"), 120);
   for (const char* bad : {"power_law_", "power_law_x", "power_law_1.2x", "power_law_-0.1",
                           "power_law_nan", "power_law_10.01", "power_law_1e400"}) {
-    EXPECT_THAT(refusal_of(Experts{.distribution = bad}.text()),
-                HasSubstr("'" + std::string(bad) + "' is no distribution"));
+    says(refusal_of(Experts{.distribution = bad}.text()),
+         "'" + std::string(bad) + "' is no distribution");
   }
   const ImportedTable other = table_of(Experts{.distribution = "zipf"}.text());
   EXPECT_TRUE(other.series.empty());
@@ -224,8 +224,8 @@ TEST(KernelTableFile, is_read_by_the_layout_that_is_named_or_that_fits) {
   EXPECT_EQ(own.series[0].points.at(0).problem.params.dtype("dst_dtype"), Dtype::f32);
   write_file(folder / "other.csv", "a,b\n1,2\n");
   const Error error = error_of([&] { read_kernel_table(folder / "other.csv"); });
-  EXPECT_THAT(error.line(), HasSubstr("other.csv:1"));
-  EXPECT_THAT(error.line(), HasSubstr("fit no known layout"));
+  says(error.line(), "other.csv:1");
+  says(error.line(), "fit no known layout");
 }
 
 // Each published layout, told apart by its columns alone; offset of keys, windows and types as its

@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "latency/imported/kernel_table.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark {
 namespace {
 
 using test::error_of;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 ImportedTable table_of(const std::string& text) {
   const CsvTable csv = CsvTable::parse(text, "t.csv");
@@ -79,9 +78,8 @@ TEST(SeriesChoice, a_selector_that_chooses_nothing_is_refused_with_the_nearest_w
   const SeriesChoice choice({"DeepGem"}, "s.toml:4");
   const Error error = error_of([&] { choice.check({deep_gemm, cutlass}); });
   EXPECT_EQ(error.where(), "s.toml:4");
-  EXPECT_THAT(error.remedy(), HasSubstr("'DeepGemm'"));
-  EXPECT_THAT(error_of([] { SeriesChoice({" "}, "--series"); }).what(),
-              HasSubstr("without a name"));
+  says(error.remedy(), "'DeepGemm'");
+  refuses([] { SeriesChoice({" "}, "--series"); }, "without a name");
 }
 
 }  // namespace

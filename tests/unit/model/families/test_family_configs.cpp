@@ -2,7 +2,6 @@
 
 #include "core/json/json.hpp"
 #include "fixtures.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark {
 namespace {

@@ -98,7 +98,7 @@ TEST(Memory, what_does_not_fit_says_how_many_bytes_are_missing) {
   const auto refusal = check_memory(use, needed - 7);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->reason, "out_of_memory");
-  EXPECT_THAT(refusal->text, HasSubstr("short by 7 B"));
+  says(refusal->text, "short by 7 B");
 }
 
 TEST(Memory, sizes_in_reasons_have_units_and_keep_what_tells_two_apart) {

@@ -166,7 +166,7 @@ TEST(NamedPlaces, energy_that_was_not_metered_is_assumed_only_for_who_asks) {
   facts.asks_energy = true;
   const Estimate unknown = priced();
   EXPECT_FALSE(unknown.energy);
-  EXPECT_THAT(unknown.energy_reason, HasSubstr("no power of the device is known"));
+  says(unknown.energy_reason, "no power of the device is known");
   facts.of_ranks[0].datasheet = Device{.id = "h200", .power_w = 700};
   const Estimate assumed = priced();
   ASSERT_TRUE(assumed.energy);

@@ -2,7 +2,6 @@
 #include "model/pricing/plan_size.hpp"
 
 #include "fixtures.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::model_test {
 namespace {

@@ -162,7 +162,7 @@ TEST(ServingPricer, a_cache_that_does_not_fit_says_by_how_much) {
   const auto refused = p.answer(p.served({}, 256, 2048));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.failure.reason, "out_of_memory");
-  EXPECT_THAT(refused.failure.text, HasSubstr("short by"));
+  says(refused.failure.text, "short by");
   EXPECT_TRUE(p.answer(p.served({}, 1, 64)).value.has_value());
 }
 

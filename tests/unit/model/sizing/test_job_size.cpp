@@ -2,7 +2,6 @@
 #include "model/sizing/job_size.hpp"
 
 #include "fixtures.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::model_test {
 namespace {
@@ -55,7 +54,7 @@ TEST(JobSize, devices_that_do_not_hold_the_run_are_refused_and_memory_asks_for_m
   d.memory_bytes = 4096;  // a part of weights, gradients and states
   Job job{.tokens = 1, .sequence = 64, .devices = 1};
   const Error error = test::error_of([&] { size_job(tiny(), bf16(), d, job); });
-  EXPECT_THAT(error.what(), HasSubstr("out_of_memory"));
+  says(error.what(), "out_of_memory");
   job.devices = 0;
   job.days = 1;
   const SizedJob sized = size_job(tiny(), bf16(), d, job);
@@ -74,22 +73,21 @@ TEST(JobQuestion, a_run_has_a_time_or_devices_and_a_load_the_lengths_of_its_requ
   EXPECT_NO_THROW(require_answerable(run()));
   EXPECT_NO_THROW(require_answerable({.tokens = 1, .days = 1}));
   EXPECT_NO_THROW(require_answerable(load()));
-  EXPECT_THAT(refusal_of({}), HasSubstr("name one job"));
+  says(refusal_of({}), "name one job");
   Job both = load();
   both.tokens = 1;
   both.days = 1;
-  EXPECT_THAT(refusal_of(both), HasSubstr("name one job"));
-  EXPECT_THAT(refusal_of({.tokens = 1}), HasSubstr("either a time or a number"));
-  EXPECT_THAT(refusal_of({.tokens = 1, .days = 1, .devices = 1}),
-              HasSubstr("either a time or a number"));
+  says(refusal_of(both), "name one job");
+  says(refusal_of({.tokens = 1}), "either a time or a number");
+  says(refusal_of({.tokens = 1, .days = 1, .devices = 1}), "either a time or a number");
   for (std::int64_t Job::*length : {&Job::input_tokens, &Job::output_tokens}) {
     Job none = load();
     none.*length = 0;
-    EXPECT_THAT(refusal_of(none), HasSubstr("needs the length of its requests"));
+    says(refusal_of(none), "needs the length of its requests");
   }
   Job counted = load();
   counted.devices = 1;
-  EXPECT_THAT(refusal_of(counted), HasSubstr("--devices is asked of a served load"));
+  says(refusal_of(counted), "--devices is asked of a served load");
 }
 
 TEST(JobQuestion, figures_out_of_range_are_refused_by_their_name) {
@@ -108,12 +106,12 @@ TEST(JobQuestion, figures_out_of_range_are_refused_by_their_name) {
     job.*field = 1e-3;
     EXPECT_NO_THROW(require_answerable(job)) << name;
   }
-  EXPECT_THAT(refusal_of({.tokens = 0, .devices = 1}), HasSubstr("--tokens"));
-  EXPECT_THAT(refusal_of({.tokens = 1, .days = 0}), HasSubstr("--days"));
+  says(refusal_of({.tokens = 0, .devices = 1}), "--tokens");
+  says(refusal_of({.tokens = 1, .days = 0}), "--days");
   EXPECT_NO_THROW(require_answerable({.tokens = 0.5, .days = 0.5}));
   Job rare = load();
   rare.requests_per_s = 0;
-  EXPECT_THAT(refusal_of(rare), HasSubstr("--requests-per-s"));
+  says(refusal_of(rare), "--requests-per-s");
   rare.requests_per_s = 1e-3;
   EXPECT_NO_THROW(require_answerable(rare));
 }
@@ -124,7 +122,7 @@ TEST(JobQuestion, shares_end_at_one_and_a_facility_takes_at_least_what_its_devic
     job.*share = 1;
     EXPECT_NO_THROW(require_answerable(job));
     job.*share = 1.01;
-    EXPECT_THAT(refusal_of(job), HasSubstr("at most 1"));
+    says(refusal_of(job), "at most 1");
   }
   Job job = run();
   for (const double pue : {0.99, HUGE_VAL, std::nan("")}) {
@@ -134,10 +132,10 @@ TEST(JobQuestion, shares_end_at_one_and_a_facility_takes_at_least_what_its_devic
   job.pue = 1;
   EXPECT_NO_THROW(require_answerable(job));
   job.devices = -1;
-  EXPECT_THAT(refusal_of(job), HasSubstr("--devices is -1"));
+  says(refusal_of(job), "--devices is -1");
   job.devices = 1;
   job.sequence = 0;
-  EXPECT_THAT(refusal_of(job), HasSubstr("--sequence is 0"));
+  says(refusal_of(job), "--sequence is 0");
   job.sequence = 1;
   EXPECT_NO_THROW(require_answerable(job));
 }
@@ -150,8 +148,7 @@ TEST(JobSize, a_day_has_86400_seconds) {
 
 TEST(JobSize, a_precision_without_a_peak_is_refused) {
   const Job job{.tokens = 1, .devices = 1};
-  EXPECT_THAT(test::error_of([&] { size_job(tiny(), bf16(), Device{.id = "none"}, job); }).what(),
-              HasSubstr("no peak for bf16 on none"));
+  refuses([&] { size_job(tiny(), bf16(), Device{.id = "none"}, job); }, "no peak for bf16 on none");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "fixtures.hpp"
 #include "model/families/family.hpp"
 #include "model/spec/coverage.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark {
 namespace {
@@ -137,8 +136,7 @@ TEST(Coverage, the_nearest_type_is_named_in_the_refusal) {
       {"mixtrall", "mixtral"}, {"gemma3n_text", "gemma3_text"},    {"mllama_text_model", "llama"},
       {"olmo_hybrid", "olmo"}, {"granitemoehybrid", "granitemoe"}, {"minimax_m3", "minimax_m2"}};
   for (const auto& [type, nearest] : rows) {
-    EXPECT_THAT(refusal_of({{"model_type", type}}),
-                HasSubstr(std::string("nearest known type is ") + nearest));
+    says(refusal_of({{"model_type", type}}), std::string("nearest known type is ") + nearest);
   }
 }
 
@@ -150,8 +148,8 @@ TEST(Coverage, encoders_and_encoder_decoders_are_refused_as_what_they_are) {
     EXPECT_THAT(refusal_of({{"model_type", type}}), HasSubstr("encoder-decoder")) << type;
   }
   // A known outer type does not hide a language tower that is not modelled.
-  EXPECT_THAT(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "t5"}}}}),
-              HasSubstr("encoder-decoder"));
+  says(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "t5"}}}}),
+       "encoder-decoder");
 }
 
 // A list of shipped files that say nothing of unknown effect: the fields of all are understood.
@@ -175,7 +173,7 @@ TEST(Coverage, null_is_not_absent) {
 
 // At the top level a file without its sizes is not finished.
 TEST(Coverage, sizes_are_assumed_for_nested_towers_alone) {
-  EXPECT_THAT(refusal_of({{"model_type", "llama"}}), HasSubstr("num_hidden_layers"));
+  says(refusal_of({{"model_type", "llama"}}), "num_hidden_layers");
   const ModelSpec nested = read({{"text_config", {{"model_type", "llama"}}}});
   EXPECT_EQ(nested.hidden, 4096);
 }

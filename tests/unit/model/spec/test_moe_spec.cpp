@@ -62,7 +62,7 @@ TEST(MoeSpec, layers_without_experts_follow_from_the_step_and_the_list) {
   Json config = base();
   config["decoder_sparse_step"] = 2;
   config["mlp_only_layers"] = {3};
-  EXPECT_THAT(refusal_of(config), HasSubstr("intermediate_size"));
+  says(refusal_of(config), "intermediate_size");
   config["intermediate_size"] = 32;
   const ModelSpec spec = read(config);
   EXPECT_THAT(spec.is_sparse, ElementsAre(false, true, false, false));
@@ -88,7 +88,7 @@ TEST(MoeSpec, what_a_step_would_pay_for_is_refused_and_never_guessed) {
   Json config = base();
   config["layer_types"] = {"full_attention", "linear_attention", "full_attention",
                            "full_attention"};
-  EXPECT_THAT(refusal_of(config), HasSubstr("linear_attention"));
+  says(refusal_of(config), "linear_attention");
 }
 
 TEST(MoeSpec, more_experts_per_token_than_experts_is_refused_with_both) {
@@ -105,7 +105,7 @@ TEST(MoeSpec, a_shared_granite_is_the_granite_with_a_dense_network_beside_it) {
   config["shared_intermediate_size"] = 64;
   EXPECT_EQ(read(config).moe->shared_width, 64);
   config["model_type"] = "granitemoe";
-  EXPECT_THAT(refusal_of(config), HasSubstr("shared_intermediate_size"));
+  says(refusal_of(config), "shared_intermediate_size");
 }
 
 }  // namespace

@@ -146,13 +146,12 @@ std::string refusal_of(const ModelSpec& spec, const Precision& precision) {
 }
 
 TEST(PackedWeights, a_format_that_the_checkpoint_has_not_is_refused) {
-  EXPECT_THAT(refusal_of(tiny_moe(), packed(tiny_moe())),
-              HasSubstr("dtype_unsupported: qkv in f4_e2m1: the configuration"));
-  EXPECT_THAT(
-      refusal_of(small(mxfp4), packed(small(mxfp4), PackedWeights::nvfp4)),
-      HasSubstr("experts in f4_e2m1: the configuration of small.json states mxfp4, not nvfp4"));
-  EXPECT_THAT(refusal_of(shipped("deepseek-v3"), packed(shipped("deepseek-v3"))),
-              HasSubstr("states no 4-bit weights"));
+  says(refusal_of(tiny_moe(), packed(tiny_moe())),
+       "dtype_unsupported: qkv in f4_e2m1: the configuration");
+  says(refusal_of(small(mxfp4), packed(small(mxfp4), PackedWeights::nvfp4)),
+       "experts in f4_e2m1: the configuration of small.json states mxfp4, not nvfp4");
+  says(refusal_of(shipped("deepseek-v3"), packed(shipped("deepseek-v3"))),
+       "states no 4-bit weights");
 }
 
 TEST(PackedWeights, a_block_of_another_size_is_refused) {
@@ -161,7 +160,7 @@ TEST(PackedWeights, a_block_of_another_size_is_refused) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    EXPECT_THAT(error.line(), HasSubstr("quantization_config.group_size"));
+    says(error.line(), "quantization_config.group_size");
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include "fixtures.hpp"
 #include "model/step/step_json.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::model_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "model/training/training_words.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark {
 namespace {
@@ -36,19 +36,17 @@ TEST(QuestionChecks, drafts_and_their_acceptance_belong_together) {
                 HasSubstr("0..1"))
         << a;
   }
-  EXPECT_THAT(error_of([&] { check_question({.acceptance = 0.5}); }).what(),
-              HasSubstr("without drafted tokens"));
+  refuses([&] { check_question({.acceptance = 0.5}); }, "without drafted tokens");
   EXPECT_NO_THROW(check_question({.drafted = 3}));
-  EXPECT_THAT(error_of([&] { check_question({.drafted = -1}); }).what(), HasSubstr("--mtp"));
+  refuses([&] { check_question({.drafted = -1}); }, "--mtp");
 }
 
 TEST(QuestionChecks, measured_peaks_need_a_device_that_has_some) {
   const Device stated{.id = "h100"}, measured{.id = "here", .is_measured = true};
   const StepQuestion question{.peak = "measured"};
   EXPECT_NO_THROW(check_peak(question, measured));
-  EXPECT_THAT(error_of([&] { check_peak(question, stated); }).what(),
-              HasSubstr("the peaks of 'h100' are not measured"));
-  EXPECT_THAT(error_of([&] { check_peak(question, {}); }).what(), HasSubstr("no device"));
+  refuses([&] { check_peak(question, stated); }, "the peaks of 'h100' are not measured");
+  refuses([&] { check_peak(question, {}); }, "no device");
   EXPECT_NO_THROW(check_peak({}, stated));
   EXPECT_NO_THROW(check_peak({}, {}));
 }
@@ -95,11 +93,11 @@ TEST(TrainingWords, an_unknown_word_is_refused_with_its_option_and_the_nearest_w
   const auto refusal = [](TrainingWords words) {
     return std::string(error_of([&] { training_plan(words, {}); }).what());
   };
-  EXPECT_THAT(refusal({.optimizer = "adm"}), HasSubstr("'adm' of --optimizer"));
-  EXPECT_THAT(refusal({.recompute = "half"}), HasSubstr("'half' of --recompute"));
-  EXPECT_THAT(refusal({.gradients = "bf61"}), HasSubstr("'bf61' of --gradients"));
-  EXPECT_THAT(refusal({.loss = "plane"}), HasSubstr("'plane' of --loss"));
-  EXPECT_THAT(refusal({.lora_rank = 0}), HasSubstr("--lora-rank must be at least 1"));
+  says(refusal({.optimizer = "adm"}), "'adm' of --optimizer");
+  says(refusal({.recompute = "half"}), "'half' of --recompute");
+  says(refusal({.gradients = "bf61"}), "'bf61' of --gradients");
+  says(refusal({.loss = "plane"}), "'plane' of --loss");
+  says(refusal({.lora_rank = 0}), "--lora-rank must be at least 1");
 }
 
 TEST(TrainingWords, each_of_them_alone_makes_a_training_question) {

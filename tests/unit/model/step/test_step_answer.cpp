@@ -92,7 +92,7 @@ TEST(StepAnswer, without_a_device_there_is_a_reason_and_no_figure) {
 TEST(StepAnswer, a_device_that_lacks_a_figure_is_named_with_the_operator) {
   Device bare{.id = "bare"};
   const StepAnswer answer = answer_of(price_step(tiny(), decode(2, 64), bare, {}));
-  EXPECT_THAT(answer.floor_reason, HasSubstr("bare states no peak or bandwidth"));
+  says(answer.floor_reason, "bare states no peak or bandwidth");
 }
 
 // Keys of the tool's format_json; values are ours.

@@ -5,7 +5,6 @@
 #include "fixtures.hpp"
 #include "model/utilisation/convention_graph.hpp"
 #include "model/utilisation/utilisation.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::model_test {
 namespace {
@@ -107,10 +106,10 @@ TEST(Convention, packed_documents_see_themselves_alone) {
   for (const auto& [rule, expected] : rules) EXPECT_EQ(pairs(rule), expected) << rule;
   shape.attention.front().window = 3;
   set_switch(c, "attention=window");
-  EXPECT_THAT(line_of([&] { convention_flops(shape, {8}, c); }), HasSubstr("window"));
-  EXPECT_THAT(line_of([&] { convention_flops(shape, {4}, c); }), HasSubstr("shorter than one"));
-  EXPECT_THAT(line_of([&] { set_switch(c, "documents=0.5"); }), HasSubstr("at least 1"));
-  EXPECT_THAT(line_of([&] { set_switch(c, "documents=nan"); }), HasSubstr("documents"));
+  says(line_of([&] { convention_flops(shape, {8}, c); }), "window");
+  says(line_of([&] { convention_flops(shape, {4}, c); }), "shorter than one");
+  says(line_of([&] { set_switch(c, "documents=0.5"); }), "at least 1");
+  says(line_of([&] { set_switch(c, "documents=nan"); }), "documents");
 }
 
 // GPT-OSS of the releases until 26.04 (2 of 3 matrices, no windows) and after.
@@ -164,11 +163,11 @@ TEST(Convention, switches_are_set_by_name_and_refused_with_what_is_known) {
   EXPECT_EQ(c.attention, AttentionRule::full);
   EXPECT_EQ(c.name, "megatron-bridge+attention=full+peak=bf16");
   EXPECT_TRUE(is_same_quantity(convention_named("palm"), convention_named("llm-foundry")));
-  EXPECT_THAT(line_of([&] { set_switch(c, "attention=ful"); }), HasSubstr("'full'"));
-  EXPECT_THAT(line_of([&] { set_switch(c, "atention=full"); }), HasSubstr("'attention'"));
-  EXPECT_THAT(line_of([&] { set_switch(c, "full"); }), HasSubstr("switch=value"));
-  EXPECT_THAT(line_of([&] { set_switch(c, "peak=bf17"); }), HasSubstr("bf17"));
-  EXPECT_THAT(line_of([&] { convention_named("plam"); }), HasSubstr("'palm'"));
+  says(line_of([&] { set_switch(c, "attention=ful"); }), "'full'");
+  says(line_of([&] { set_switch(c, "atention=full"); }), "'attention'");
+  says(line_of([&] { set_switch(c, "full"); }), "switch=value");
+  says(line_of([&] { set_switch(c, "peak=bf17"); }), "bf17");
+  says(line_of([&] { convention_named("plam"); }), "'palm'");
 }
 
 TEST(Convention, two_quantities_are_never_compared) {
@@ -180,8 +179,7 @@ TEST(Convention, two_quantities_are_never_compared) {
 }
 
 TEST(Convention, parameters_must_be_known_where_they_count) {
-  EXPECT_THAT(line_of([] { per_token(llama, 4096, convention_named("palm")); }),
-              HasSubstr("parameter count"));
+  says(line_of([] { per_token(llama, 4096, convention_named("palm")); }), "parameter count");
 }
 
 // What the graph counts by itself and what the model's own convention says are one figure.

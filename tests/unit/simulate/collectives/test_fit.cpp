@@ -1,11 +1,5 @@
 #include "simulate/collectives/fit.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -71,7 +65,7 @@ TEST(CollectiveFit, refuses_too_few_points_and_figures_that_are_none) {
             ExitCode::refused);
   points.resize(8);
   const Error error = test::error_of([&] { fit_collective(Collective::all_gather, points); });
-  EXPECT_THAT(error.line(), testing::HasSubstr("at least 12 points of 6 sizes, found 8 of 8"));
+  says(error.line(), "at least 12 points of 6 sizes, found 8 of 8");
 }
 
 // Times of every shape rise with the size.

@@ -1,8 +1,5 @@
 #include "simulate/collectives/known_systems.hpp"
-
-#include <gtest/gtest.h>
-
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

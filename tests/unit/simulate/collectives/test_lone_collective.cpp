@@ -1,8 +1,4 @@
 // A collective alone, as events, against its closed form: random fabrics, sizes and ranks.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 
 #include "random_fabric.hpp"
 #include "simulate/collectives/level_carrier.hpp"

@@ -2,13 +2,9 @@
 // count that no fit has seen. The file is third-party data beside the checkout; without it the test
 // says so and skips.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <map>
 
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
@@ -16,6 +12,7 @@
 #include "simulate/collectives/known_systems.hpp"
 #include "tests/checkout.hpp"
 #include "tests/shared_data.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

@@ -1,8 +1,4 @@
 // What holds of every simulation: random graphs, by seed.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 
 #include "fluid_reference.hpp"
 #include "random_graph.hpp"

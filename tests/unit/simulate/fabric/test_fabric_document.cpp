@@ -1,5 +1,4 @@
 // A fabric as a document, as a file, and what its transports take at least.
-#include <gtest/gtest.h>
 
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"

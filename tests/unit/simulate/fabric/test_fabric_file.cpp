@@ -1,17 +1,13 @@
 // Fabric files that are refused: one line, with the place and the remedy.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "../../case_name.hpp"
-#include "../../error_of.hpp"
 #include "../../scratch_folder.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {
-
-using testing::HasSubstr;
 
 const std::string on_a_leaf = R"(id = "p"
 name = "p"
@@ -91,8 +87,8 @@ TEST_P(RefusedFabric, says_where_and_why) {
   const Error error = halmark::test::error_of([&] { parse_fabric(text, "f.toml"); });
   EXPECT_EQ(error.exit_code(), ExitCode::refused);
   EXPECT_EQ(error.where(), "f.toml:" + c.where);
-  EXPECT_THAT(error.what(), HasSubstr(c.what));
-  EXPECT_THAT(error.remedy(), HasSubstr(c.remedy));
+  says(error.what(), c.what);
+  says(error.remedy(), c.remedy);
   EXPECT_EQ(error.line().find('\n'), std::string::npos);
 }
 
@@ -177,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(FabricFile, of_nothing_has_no_device) {
   const Error error =
       halmark::test::error_of([] { parse_fabric("id = \"x\"\nname = \"x\"\n", "f.toml"); });
-  EXPECT_THAT(error.what(), HasSubstr("no device"));
+  says(error.what(), "no device");
   EXPECT_EQ(error.where(), "f.toml:1:6");
 }
 
@@ -203,8 +199,8 @@ TEST(FabricFile, says_how_flows_choose_their_uplinks) {
 TEST(FabricFile, an_unknown_name_is_refused_with_the_nearest) {
   const Error error = halmark::test::error_of(
       [] { known_fabric("nvl27", {halmark::test::in_source("/configs/fabrics")}); });
-  EXPECT_THAT(error.line(), HasSubstr("unknown_fabric: 'nvl27'"));
-  EXPECT_THAT(error.line(), HasSubstr("nvl72"));
+  says(error.line(), "unknown_fabric: 'nvl27'");
+  says(error.line(), "nvl72");
 }
 
 // A folder before others: what it names, theirs do not; only files of TOML are fabrics.
@@ -231,8 +227,7 @@ TEST(KnownFabrics, are_those_of_the_first_folder_that_has_them_by_their_ids) {
   EXPECT_EQ(known_fabric("named", folders).name, "by its id");
   EXPECT_EQ(known_fabric(path("b/z.toml").string(), folders).name, "second");
   for (const char* none : {"file", "no", "../c", "absent", "sub/z"}) {
-    EXPECT_THAT(halmark::test::error_of([&] { known_fabric(none, folders); }).line(),
-                HasSubstr("unknown_fabric: '" + std::string(none) + "'"));
+    refuses([&] { known_fabric(none, folders); }, "unknown_fabric: '" + std::string(none) + "'");
   }
 }
 

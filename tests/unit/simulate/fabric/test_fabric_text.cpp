@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
 
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/fabric_text.hpp"
 #include "simulate/fabric/level_view.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {

@@ -1,7 +1,5 @@
 #include "simulate/fabric/level_view.hpp"
 
-#include <gtest/gtest.h>
-
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 

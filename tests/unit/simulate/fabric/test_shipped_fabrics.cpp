@@ -1,8 +1,5 @@
 // configs/fabrics beside what vendors print of the same systems.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 
 #include "plan/device/device_file.hpp"
@@ -10,6 +7,7 @@
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/level_view.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {

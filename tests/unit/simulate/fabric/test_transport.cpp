@@ -1,6 +1,5 @@
 #include "simulate/fabric/transport.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {

@@ -1,12 +1,5 @@
 // The shipped model and the way it was fitted, against what a meter said of 32,520 products on an
 // H200. Errors are those of shapes that a fit did not see.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdlib>
-#include <functional>
-#include <map>
-#include <vector>
 
 #include "../../../shared_data.hpp"
 #include "core/numeric/statistics.hpp"
@@ -14,6 +7,7 @@
 #include "plan/device/device_file.hpp"
 #include "simulate/power/power_fit.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::power {
 namespace {

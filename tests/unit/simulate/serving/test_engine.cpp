@@ -1,10 +1,8 @@
 // One engine step by step: what each computes, and who gives way.
 #include "simulate/serving/engine.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/unit/simulate/suite.hpp"
 
 #include <memory>
-#include <vector>
 
 namespace halmark::serving {
 namespace {

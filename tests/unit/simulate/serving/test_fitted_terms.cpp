@@ -2,18 +2,11 @@
 #include "simulate/serving/fitted_terms.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "tests/unit/error_of.hpp"
 #include "toy_steps.hpp"
 
 namespace halmark::serving {
 namespace {
-
-using testing::HasSubstr;
 
 // As the fit printed them: scale, step, sequence, token, prompt step of a layer, arrival and its
 // token (ns), waves, budget, pieces, fused, short; 90 % of TTFT and of TPOT.
@@ -53,8 +46,8 @@ TEST(FittedTerms, of_a_model_go_before_those_of_its_engine) {
   EXPECT_EQ(fitted_terms("trtllm", "qwen3-32b").engine, "trtllm");
   EXPECT_EQ(fitted_terms("vllm", "llama-3.1-8b").model, "") << "trtllm alone has a series of it";
   EXPECT_EQ(fitted_terms("vllm", "llama-3.1-8b").engine, "vllm");
-  EXPECT_THAT(halmark::test::error_of([] { fitted_terms("vlm", "qwen3-32b"); }).line(),
-              testing::StrEq("--engine: no terms of an engine 'vlm'; did you mean 'vllm'?"));
+  EXPECT_EQ(halmark::test::error_of([] { fitted_terms("vlm", "qwen3-32b"); }).line(),
+            "--engine: no terms of an engine 'vlm'; did you mean 'vllm'?");
 }
 
 TEST(FittedTerms, name_what_they_rest_on) {
@@ -62,8 +55,8 @@ TEST(FittedTerms, name_what_they_rest_on) {
             "terms of vllm with qwen3-32b, fitted on 46 points of 13 curves, release 0.12.0 of the "
             "2,597 published deployments of ai-dynamo/aiconfigurator@095f58a5, H100; measured over "
             "predicted in 90 % of cases: TTFT 0.88 to 1.23, TPOT 0.95 to 1.09");
-  EXPECT_THAT(source_text(fitted_terms("trtllm", "another")),
-              HasSubstr("terms of trtllm, all models, fitted on 80 points of 52 curves"));
+  says(source_text(fitted_terms("trtllm", "another")),
+       "terms of trtllm, all models, fitted on 80 points of 52 curves");
 }
 
 TEST(RequestsHeld, are_those_whose_prompt_and_half_output_fit) {

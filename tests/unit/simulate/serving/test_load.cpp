@@ -1,17 +1,9 @@
 // What comes, and what is no load.
 #include "simulate/serving/load.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "core/text/error.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {
-
-using testing::HasSubstr;
 
 std::string refusal_of(std::string_view text) {
   try {
@@ -96,20 +88,17 @@ TEST(Trace, columns_stand_in_any_order) {
 
 TEST(Trace, what_is_wrong_is_named_with_its_line) {
   const std::string head = "arrival_s,input_tokens,output_tokens\n";
-  EXPECT_THAT(refusal_of(head + "0,10,1\n2,10,1\n1,10,1\n"),
-              HasSubstr("t.csv:4: time runs backwards"));
-  EXPECT_THAT(refusal_of(head + "0,10,1\n1,,1\n"), HasSubstr("t.csv:3: no input_tokens"));
-  EXPECT_THAT(refusal_of(head + "0,10,1\n\n1,10,1\n"), HasSubstr("t.csv:3: 1 fields"));
-  EXPECT_THAT(refusal_of(head + "0,0,1\n"), HasSubstr("t.csv:2: input_tokens '0'"));
-  EXPECT_THAT(refusal_of(head + "nan,10,1\n"), HasSubstr("t.csv:2: arrival_s 'nan'"));
-  EXPECT_THAT(refusal_of(head + "-1,10,1\n"), HasSubstr("t.csv:2: arrival_s '-1'"));
-  EXPECT_THAT(refusal_of("arrival_s,input_tokens\n0,1\n"),
-              HasSubstr("t.csv:1: column 'output_tokens' is missing"));
-  EXPECT_THAT(refusal_of("arrival,input_tokens,output_tokens\n"), HasSubstr("arrival_s"));
-  EXPECT_THAT(refusal_of(head), HasSubstr("without requests"));
-  EXPECT_THAT(
-      refusal_of("arrival_s,input_tokens,output_tokens,prefix_id,prefix_tokens\n0,5,1,0,6\n"),
-      HasSubstr("exceed input_tokens"));
+  says(refusal_of(head + "0,10,1\n2,10,1\n1,10,1\n"), "t.csv:4: time runs backwards");
+  says(refusal_of(head + "0,10,1\n1,,1\n"), "t.csv:3: no input_tokens");
+  says(refusal_of(head + "0,10,1\n\n1,10,1\n"), "t.csv:3: 1 fields");
+  says(refusal_of(head + "0,0,1\n"), "t.csv:2: input_tokens '0'");
+  says(refusal_of(head + "nan,10,1\n"), "t.csv:2: arrival_s 'nan'");
+  says(refusal_of(head + "-1,10,1\n"), "t.csv:2: arrival_s '-1'");
+  says(refusal_of("arrival_s,input_tokens\n0,1\n"), "t.csv:1: column 'output_tokens' is missing");
+  says(refusal_of("arrival,input_tokens,output_tokens\n"), "arrival_s");
+  says(refusal_of(head), "without requests");
+  says(refusal_of("arrival_s,input_tokens,output_tokens,prefix_id,prefix_tokens\n0,5,1,0,6\n"),
+       "exceed input_tokens");
 }
 
 }  // namespace

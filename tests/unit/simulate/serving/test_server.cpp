@@ -1,10 +1,6 @@
 // What a server does, case by case, against figures that can be found by hand.
 #include "simulate/serving/server/server.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "core/text/error.hpp"
 #include "simulate/serving/summary.hpp"
 #include "toy_steps.hpp"
 
@@ -13,7 +9,6 @@ namespace {
 
 using test::plan_of;
 using test::simulated;
-using testing::HasSubstr;
 
 Load requests(std::int64_t count, RequestShape shape) {
   return load_of({.shape = shape, .requests = count, .clients = count});
@@ -189,15 +184,14 @@ std::string refusal_of(const ServerPlan& plan, const Load& load) {
 }
 
 TEST(Server, what_cannot_be_simulated_is_refused_before_it_begins) {
-  EXPECT_THAT(refusal_of(plan_of(9), requests(1, {100, 50})),
-              HasSubstr("needs 10 KV blocks, and an engine has 9"));
-  EXPECT_THAT(refusal_of(plan_of(0), requests(1, {1, 1})), HasSubstr("0 blocks"));
+  says(refusal_of(plan_of(9), requests(1, {100, 50})), "needs 10 KV blocks, and an engine has 9");
+  says(refusal_of(plan_of(0), requests(1, {1, 1})), "0 blocks");
   ServerPlan plan = plan_of(1'000);
   plan.work_max = 1'000;
-  EXPECT_THAT(refusal_of(plan, requests(100, {10, 100})), HasSubstr("nothing was simulated"));
+  says(refusal_of(plan, requests(100, {10, 100})), "nothing was simulated");
   plan = plan_of(1'000);
   plan.mode = ServerMode::disaggregated;
-  EXPECT_THAT(refusal_of(plan, requests(1, {1, 2})), HasSubstr("without a link"));
+  says(refusal_of(plan, requests(1, {1, 2})), "without a link");
 }
 
 }  // namespace

@@ -1,9 +1,4 @@
 // What holds of every load and plan, at every instant.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-#include <vector>
 
 #include "model/spec/model_spec.hpp"
 #include "simulate/serving/cache_room.hpp"

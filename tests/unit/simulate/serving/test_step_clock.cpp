@@ -1,15 +1,10 @@
 // What steps of unequal requests are priced as, and which of them are looked up.
 #include "simulate/serving/step_clock.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "model/spec/model_spec.hpp"
 #include "simulate/serving/cache_room.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {

@@ -2,13 +2,11 @@
 // becomes slower by having more.
 #include "simulate/sharding/planner.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 
 #include "../../model/fixtures.hpp"
-#include "core/text/error.hpp"
 #include "simulate/sharding/layer_groups.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {
