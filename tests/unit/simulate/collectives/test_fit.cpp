@@ -52,12 +52,6 @@ TEST(CollectiveFit, never_says_less_than_the_bound_of_its_link) {
   EXPECT_EQ(fit.seconds(1e9, 1), 0);
 }
 
-TEST(CollectiveFit, same_points_same_curve) {
-  const auto points = points_of({2, 8});
-  EXPECT_EQ(fit_collective(Collective::all_reduce, points).curve.values(),
-            fit_collective(Collective::all_reduce, points).curve.values());
-}
-
 TEST(CollectiveFit, refuses_too_few_points_and_figures_that_are_none) {
   std::vector<CollectivePoint> points = points_of({2, 4});
   points[0].seconds = 0;

@@ -38,23 +38,6 @@ TEST(EventProperties, nothing_begins_before_all_that_it_waits_for_has_ended) {
   }
 }
 
-TEST(EventProperties, a_stream_is_never_used_by_two) {
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const test::RandomGraph random(seed, {.tasks = 500});
-    const EventList events = timed(random.graph);
-    std::map<std::uint32_t, std::vector<std::pair<Picoseconds, Picoseconds>>> uses;
-    for (std::size_t i = 0; i < random.graph.size(); ++i) {
-      const Place place = random.graph.place(static_cast<TaskIndex>(i));
-      if (place.kind() != Place::Kind::stream) continue;
-      uses[place.index()].emplace_back(events.start_ps[i], events.end_ps[i]);
-    }
-    for (auto& [stream, list] : uses) {
-      std::ranges::sort(list);
-      for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i].first, list[i - 1].second);
-    }
-  }
-}
-
 // The load of each link at every instant: at most its bandwidth, and over time its bytes.
 TEST(EventProperties, no_link_ever_carries_more_than_it_can_and_every_byte_passes) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

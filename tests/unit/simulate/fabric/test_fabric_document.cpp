@@ -75,23 +75,6 @@ TEST(FabricFileText, of_one_machine_halves_the_latency_from_rank_to_rank) {
             "write_gbs = 1\nlatency_us = 80\nsource = \"a disk\"\n");
 }
 
-TEST(FabricFileText, of_two_machines_leaves_the_links_inside_out_of_the_network) {
-  MeasuredFabric two{.id = "two",
-                     .name = "n",
-                     .inside = {Transport::shared_memory, 0.2e-6, 1e10, "so"},
-                     .network = MeasuredLink{Transport::tcp, 14.2e-6, 1.2345678912e9, "net"},
-                     .tiers = {},
-                     .notes = {}};
-  EXPECT_EQ(fabric_text(two),
-            "# Written by halmark fabric probe.\nid = \"two\"\nname = \"n\"\n\n[node]\ncount = 2\n"
-            "devices = 1\n\n[node.host]\ntransport = \"shared_memory\"\nlatency_us = 0.1\n"
-            "bandwidth_gbs = 10\nsource = \"so\"\n\n[network]\nkind = \"leaf\"\n"
-            "transport = \"tcp\"\nlatency_us = 7\nbandwidth_gbs = 1.234568\nsource = \"net\"\n");
-  two.network->latency_s = 1e-6;
-  EXPECT_NE(fabric_text(two).find("latency_us = 1.25\n"), std::string::npos)
-      << "what an end of kernel TCP takes at least";
-}
-
 // Found by watching the reader: of words, of single entities and of a torus.
 TEST(FabricSchema, has_the_keys_of_the_reader_with_their_limits) {
   const FileSchema schema = fabric_schema();

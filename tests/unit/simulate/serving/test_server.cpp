@@ -161,19 +161,6 @@ TEST(Server, a_request_moves_where_steps_are_shorter_if_that_gains) {
   EXPECT_EQ(simulated(plan, load, times).migrations, 0) << "the link is too slow";
 }
 
-TEST(Server, goodput_counts_requests_that_keep_all_levels) {
-  const test::ConstantSteps times;
-  ServerPlan plan = plan_of(1'000);
-  plan.engine.requests_max = 1;
-  const ServerRecord record = simulated(plan, requests(4, {10, 5}), times);
-  const ServerSummary all = summary_of(record, {.ttft_ns = 1e9, .tpot_ns = 1e6});
-  EXPECT_DOUBLE_EQ(*all.goodput_share, 1);
-  const ServerSummary half = summary_of(record, {.ttft_ns = 7e6});
-  EXPECT_DOUBLE_EQ(*half.goodput_share, 0.5) << "first tokens come at 1, 6, 11, 16 ms";
-  EXPECT_DOUBLE_EQ(*summary_of(record, {.tpot_ns = 0.9e6}).goodput_share, 0);
-  EXPECT_FALSE(summary_of(record, {}).goodput_share);
-}
-
 std::string refusal_of(const ServerPlan& plan, const Load& load) {
   try {
     simulated(plan, load, test::ConstantSteps());

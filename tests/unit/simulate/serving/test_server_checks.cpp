@@ -114,11 +114,5 @@ TEST(ServerChecks, the_work_of_a_load_is_bounded) {
   EXPECT_EQ(refusal(plan, {}), "a load without requests; ask for 1 or more");
 }
 
-TEST(ServerChecks, names_of_modes_are_those_of_the_command) {
-  EXPECT_EQ(server_mode_name(ServerMode::aggregated), "aggregated");
-  EXPECT_EQ(server_mode_name(ServerMode::disaggregated), "disaggregated");
-  EXPECT_EQ(server_mode_name(ServerMode::shared), "shared");
-}
-
 }  // namespace
 }  // namespace halmark::serving

@@ -25,7 +25,7 @@ TEST(LoadLimits, requests_have_tokens_and_come_from_somebody) {
   EXPECT_EQ(load_refusal({.shape = {0, 1}}), "a request of 0 + 1 tokens; both are 1 or more");
   EXPECT_EQ(load_refusal({.shape = {1, 0}}), "a request of 1 + 0 tokens; both are 1 or more");
   EXPECT_EQ(load_of({.shape = {1, 1}}).requests.size(), 1u);
-  for (const double rate : {0.0, -1.0, double{INFINITY}}) {
+  for (const double rate : {0.0, -1.0, double{INFINITY}, double{NAN}}) {
     EXPECT_THAT(load_refusal({.arrivals = Arrivals::poisson, .shape = {1, 1}, .rate_per_s = rate}),
                 testing::StartsWith("requests at "));
   }
@@ -114,11 +114,11 @@ TEST(TraceLimits, numbers_are_whole_and_fit_into_31_bits) {
             "t.csv:2: input_tokens '2147483649'; a whole number of 1 or more");
   EXPECT_EQ(trace_refusal(head + "0,1,0\n"),
             "t.csv:2: output_tokens '0'; a whole number of 1 or more");
-  for (const char* const text : {"1x", "x", "1.5", "99999999999999999999"}) {
+  for (const char* const text : {"1x", "x", "0", "1.5", "99999999999999999999"}) {
     EXPECT_EQ(trace_refusal(head + "0," + text + ",1\n"),
               "t.csv:2: input_tokens '" + std::string(text) + "'; a whole number of 1 or more");
   }
-  for (const char* const text : {"1x", "x", "inf", "-0.5", "1e999"}) {
+  for (const char* const text : {"1x", "x", "inf", "nan", "-0.5", "1e999"}) {
     EXPECT_EQ(trace_refusal(head + text + ",1,1\n"),
               "t.csv:2: arrival_s '" + std::string(text) +
                   "'; seconds from the begin of the trace, 0 or more");
@@ -164,6 +164,9 @@ TEST(TraceLimits, rows_have_the_fields_of_the_header_and_time_goes_on) {
             "t.csv:1: column 'input_tokens' is missing; a trace has "
             "arrival_s,input_tokens,output_tokens");
   EXPECT_EQ(trace_refusal(""), "t.csv: a trace without requests");
+  EXPECT_EQ(trace_refusal(head), "t.csv: a trace without requests");
+  says(trace_refusal(head + "0,10,1\n1,,1\n"), "t.csv:3: no input_tokens");
+  says(trace_refusal(head + "0,10,1\n\n1,10,1\n"), "t.csv:3: 1 fields");
 }
 
 TEST(TraceLimits, a_trace_ends_where_its_text_ends) {

@@ -253,9 +253,6 @@ TEST(Planner, plans_126_layers_on_1024_shards_in_seconds) {
     const ShardPlan plan = plan_shards(spec, question(spec, shards, 1024), time_by({}));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     ASSERT_NE(plan.chosen(), nullptr);
-    RecordProperty("seconds_" + std::to_string(shards), std::to_string(took.count()));
-    std::cout << shards << " shards: " << plan.layouts.size() << " layouts of " << plan.tried
-              << " in " << took.count() << " s\n";
     EXPECT_LT(took.count(), 30) << "seconds, on whatever machine and build";
   }
 }
