@@ -1,21 +1,10 @@
 #include "latency/chain.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-KernelCase copy_case(std::int64_t bytes) {
-  KernelCase c;
-  c.problem = {"copy", {{"bytes", bytes}}};
-  return c;
-}
+using namespace latency_test;
 
 // Knows times by size; below 10 ns they are quarantined.
 using Times = std::map<std::int64_t, double>;

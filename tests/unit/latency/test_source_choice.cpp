@@ -1,12 +1,10 @@
 #include "latency/source_choice.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/says.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 using test::error_of;
 

@@ -1,7 +1,5 @@
 #include "latency/imported/csv_table.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <filesystem>
@@ -13,12 +11,14 @@
 #include "core/input/input_kind.hpp"
 #include "parquet/parquet_writer.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 #include "tests/unit/parquet/formula_table.hpp"
-#include "tests/unit/says.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 using test::error_of;
 using test::ScratchFolder;
@@ -33,9 +33,9 @@ std::string line_of(const std::string& text) {
 TEST(CsvTable, splits_rows_and_knows_their_lines) {
   const CsvTable table = CsvTable::parse("a,b,c\r\n1,,3\r\n\r\n4,5,6", "t.csv");
   ASSERT_EQ(table.rows(), 2u);
-  EXPECT_THAT(table.header(), testing::ElementsAre("a", "b", "c"));
-  EXPECT_THAT(table.row(0), testing::ElementsAre("1", "", "3"));
-  EXPECT_THAT(table.row(1), testing::ElementsAre("4", "5", "6"));
+  EXPECT_THAT(table.header(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(table.row(0), ElementsAre("1", "", "3"));
+  EXPECT_THAT(table.row(1), ElementsAre("4", "5", "6"));
   EXPECT_EQ(table.where(1), "t.csv:4");
   EXPECT_EQ(table.column("b"), 1u);
 }
@@ -99,7 +99,7 @@ TEST(CsvTable, a_header_is_judged_before_the_rest_is_read) {
   EXPECT_EQ(
       CsvTable::read(folder / "t.csv", [&](const CsvTable& t) { seen.push_back(t.rows()); }).rows(),
       (text.size() - 4) / 4);
-  EXPECT_THAT(seen, testing::ElementsAre((1u << 20) / 4 - 1, (text.size() - 4) / 4));
+  EXPECT_THAT(seen, ElementsAre((1u << 20) / 4 - 1, (text.size() - 4) / 4));
   int calls = 0;
   refuses(
       [&] {
@@ -129,7 +129,7 @@ TEST(CsvTable, a_row_has_exactly_as_many_fields_as_the_header) {
   EXPECT_EQ(one.column("a"), 0u);
   EXPECT_FALSE(one.has("b"));
   refuses([&] { one.column("b"); }, "t.csv:1: has no column 'b'");
-  EXPECT_THAT(CsvTable::parse("a,b,\n1,2,\n", "t").row(0), testing::ElementsAre("1", "2", ""));
+  EXPECT_THAT(CsvTable::parse("a,b,\n1,2,\n", "t").row(0), ElementsAre("1", "2", ""));
 }
 
 TEST(CsvTable, a_column_that_is_there_twice_is_refused) {
@@ -163,7 +163,7 @@ TEST(CsvTable, parquet_is_recognised_by_content_and_read_as_text) {
   std::vector<std::size_t> seen;
   const CsvTable table =
       CsvTable::read(folder / "t.csv", [&](const CsvTable& t) { seen.push_back(t.rows()); });
-  EXPECT_THAT(seen, testing::ElementsAre(0, 300)) << "the header alone comes first";
+  EXPECT_THAT(seen, ElementsAre(0, 300)) << "the header alone comes first";
   EXPECT_THAT(table.header(), testing::ElementsAreArray(test::formula_header()));
   for (std::int64_t k = 0; k < test::formula_rows; ++k) {
     ASSERT_THAT(table.row(static_cast<std::size_t>(k)),

@@ -1,33 +1,21 @@
 // Tables whose columns need more than a name: which op a row is of, which sizes follow from several
 // columns, and what is no problem of any op. Expected sizes are those of the published models.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "kernels/contract.hpp"
 #include "latency/imported/collective_type.hpp"
-#include "latency/imported/kernel_table.hpp"
-#include "tests/unit/says.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
-
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
+using namespace latency_test;
 
 Problem first_of(const ImportedTable& table, std::size_t series = 0) {
-  const Problem out = table.series.at(series).points.at(0).problem;
+  const Problem out = point_of(table, series).problem;
   EXPECT_EQ(out, complete_problem(out)) << "what a graph would ask for";
   return out;
 }
 
-constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-constexpr auto fp8 = static_cast<std::int64_t>(Dtype::f8_e4m3fn);
+constexpr auto fp8 = number_of(Dtype::f8_e4m3fn);
 
 // Whole tables have both sizes in their columns: only the name of the kernel tells.
 TEST(PublishedLayouts, a_row_is_of_the_kernel_that_it_names) {
@@ -166,13 +154,13 @@ TEST(PublishedLayouts, what_is_no_operator_is_counted_with_its_reason) {
 
 TEST(CollectiveType, sixteen_bits_are_sixteen_bits) {
   const auto problem = [](const char* op, Dtype dtype) {
-    return Problem{op, {{"bytes", 64}, {"ranks", 2}, {"dtype", static_cast<std::int64_t>(dtype)}}};
+    return Problem{op, {{"bytes", 64}, {"ranks", 2}, {"dtype", number_of(dtype)}}};
   };
   EXPECT_EQ(with_one_16_bit_type(problem("all_reduce", Dtype::f16)),
             with_one_16_bit_type(problem("all_reduce", Dtype::bf16)));
   EXPECT_NE(with_one_16_bit_type(problem("all_reduce", Dtype::f16)),
             with_one_16_bit_type(problem("all_reduce", Dtype::f32)));
-  const Problem gemm{"gemm", {{"dtype", static_cast<std::int64_t>(Dtype::f16)}}};
+  const Problem gemm{"gemm", {{"dtype", number_of(Dtype::f16)}}};
   EXPECT_EQ(with_one_16_bit_type(gemm), gemm) << "no collective";
 }
 

@@ -1,22 +1,13 @@
 // What tells kernels of one table apart, and which of them is chosen.
 #include "latency/imported/series.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "latency/imported/kernel_table.hpp"
-#include "tests/unit/says.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using test::error_of;
-using testing::ElementsAre;
+using namespace latency_test;
 
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
+using test::error_of;
 
 std::vector<std::string> names_of(const ImportedTable& table) {
   std::vector<std::string> out;

@@ -1,13 +1,10 @@
 #include "latency/imported/table_layout.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "latency/imported/kernel_table.hpp"
-#include "tests/unit/says.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 using test::error_of;
 
@@ -47,7 +44,7 @@ TEST(TableLayout, a_file_names_columns_constants_and_the_unit) {
   const ImportedTable table = kernel_table(csv, {parse_layout(own, "l.toml")});
   ASSERT_EQ(table.series.size(), 1u);
   EXPECT_EQ(table.series[0].identity.text(), "gemm f32 x");
-  const LatencyPoint point = table.series[0].points.at(0);
+  const LatencyPoint point = point_of(table);
   EXPECT_EQ(point.problem.params.at("m"), 4);
   EXPECT_EQ(point.problem.params.at("n"), 8);
   EXPECT_EQ(point.problem.params.at("wei_trans"), 0);  // the contract's default
