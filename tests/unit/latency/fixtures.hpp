@@ -42,6 +42,11 @@ inline Work work_of(const Problem& problem) {
   return find_contract(problem.op)->work(problem.params);
 }
 
+inline void expect_params(const Params& params,
+                          std::initializer_list<std::pair<const char*, std::int64_t>> wanted) {
+  for (const auto& [name, value] : wanted) EXPECT_EQ(params.at(name), value) << name;
+}
+
 inline Device device_of(const char* id, double flops_per_s, double bytes_per_s,
                         std::vector<Link> links = {}) {
   Device out{.id = id, .kind = "gpu", .links = std::move(links)};

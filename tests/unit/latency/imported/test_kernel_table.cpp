@@ -77,19 +77,6 @@ TEST(KernelTable, what_is_gathered_has_a_part_for_every_rank) {
   EXPECT_EQ(uneven.skipped.at("all_gather of a size that its ranks do not divide"), 1u);
 }
 
-TEST(KernelTable, faults_name_file_and_line) {
-  const std::string header = "gemm_dtype,m,n,k,latency\n";
-  says(table_refusal(header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
-       "t.csv:3: 'x' is no integer for m");
-  says(table_refusal(header + "bfloat16,1,2,3,-1\n"), "t.csv:2: '-1' is no time");
-  says(table_refusal(header + "bfloat16,1,2,3,nan\n"), "is no time");
-  says(table_refusal(header + "bfloat16,1,2,3,inf\n"), "is no time");
-  says(table_refusal(header + "bfloat16,0,2,3,1\n"), "m 0 is not in 1..");
-  says(table_refusal(header + "bfloat16,1.5,2,3,1\n"), "no integer");
-  says(table_refusal("gemm_dtype,m,n,m,k,latency\nfp8,1,2,1,3,1\n"),
-       "t.csv:1: column 'm' is there twice");
-}
-
 TEST(KernelTable, rows_of_unknown_types_are_counted) {
   const ImportedTable table =
       table_of("gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\nint9,1,2,3,1\nint9,1,2,4,1\n");

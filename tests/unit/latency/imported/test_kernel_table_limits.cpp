@@ -32,6 +32,8 @@ TEST(KernelTableField, an_integer_may_be_written_as_a_number_and_is_nothing_else
   says(table_refusal(gemm_header + "bfloat16,1.5e15,2,3,1\n"), "no integer");
   says(table_refusal(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), "no integer");
   says(table_refusal(gemm_header + "bfloat16,-5,2,3,1\n"), "m -5 is not in 1..");
+  says(table_refusal(gemm_header + "bfloat16,1,2,3,1\nbfloat16,0,2,3,1\n"),
+       "t.csv:3: m 0 is not in 1..");
 }
 
 TEST(KernelTableField, a_time_is_a_positive_number_and_nothing_else) {
@@ -217,14 +219,14 @@ TEST(KernelTableFile, layouts_are_told_apart_by_their_columns) {
       "batch_size,num_heads,num_key_value_heads,head_dim,isl,window_size,attn_dtype,"
       "kv_cache_dtype,latency\n2,32,8,128,512,256,half,fp8,0.5\n");
   const Params& params = prefill.series.at(0).points.at(0).problem.params;
-  EXPECT_EQ(params.at("batch"), 2);
-  EXPECT_EQ(params.at("heads"), 32);
-  EXPECT_EQ(params.at("kv_heads"), 8);
-  EXPECT_EQ(params.at("head_dim"), 128);
-  EXPECT_EQ(params.at("new_tokens"), 512);
-  EXPECT_EQ(params.at("context"), 512);
-  EXPECT_EQ(params.at("causal"), 1);
-  EXPECT_EQ(params.at("window"), 256);
+  expect_params(params, {{"batch", 2},
+                         {"heads", 32},
+                         {"kv_heads", 8},
+                         {"head_dim", 128},
+                         {"new_tokens", 512},
+                         {"context", 512},
+                         {"causal", 1},
+                         {"window", 256}});
   EXPECT_EQ(params.dtype("q_dtype"), Dtype::f16);
   EXPECT_EQ(params.dtype("kv_dtype"), Dtype::f8_e4m3fn);
   EXPECT_EQ(params.dtype("dst_dtype"), Dtype::bf16);

@@ -40,9 +40,7 @@ TEST(PublishedLayouts, an_encoder_sees_everything) {
       first_of(table_of("op_name,batch_size,isl,num_heads,head_dim,attn_dtype,latency\n"
                         "encoder_attention,2,52,16,72,bfloat16,0.01\n"));
   EXPECT_EQ(problem.op, "attention");
-  EXPECT_EQ(problem.params.at("causal"), 0);
-  EXPECT_EQ(problem.params.at("kv_heads"), 16);
-  EXPECT_EQ(problem.params.at("context"), 52);
+  expect_params(problem.params, {{"causal", 0}, {"kv_heads", 16}, {"context", 52}});
 }
 
 // DeepSeek-V3 (2412.19437, section 4.2): 512 + 64 in the cache, 128 + 64 per key, 128 per value.

@@ -45,9 +45,8 @@ TEST(TableLayout, a_file_names_columns_constants_and_the_unit) {
   ASSERT_EQ(table.series.size(), 1u);
   EXPECT_EQ(table.series[0].identity.text(), "gemm f32 x");
   const LatencyPoint point = point_of(table);
-  EXPECT_EQ(point.problem.params.at("m"), 4);
-  EXPECT_EQ(point.problem.params.at("n"), 8);
-  EXPECT_EQ(point.problem.params.at("wei_trans"), 0);  // the contract's default
+  // the contract's default
+  expect_params(point.problem.params, {{"m", 4}, {"n", 8}, {"wei_trans", 0}});
   EXPECT_DOUBLE_EQ(point.ns, 2500);
 }
 
