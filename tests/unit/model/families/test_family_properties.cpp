@@ -60,8 +60,9 @@ TEST_P(EveryFamily, half_the_flops_of_a_token_are_the_active_parameters) {
 }
 
 TEST_P(EveryFamily, flops_are_linear_in_the_batch) {
-  EXPECT_EQ(5 * graph_of(spec, decode(1, 300)).totals.matmul_flops,
-            graph_of(spec, decode(5, 300)).totals.matmul_flops);
+  const auto flops = [&](const Configuration& c) { return graph_of(spec, c).totals.matmul_flops; };
+  EXPECT_EQ(5 * flops(decode(1, 300)), flops(decode(5, 300)));
+  EXPECT_EQ(5 * flops(prefill(1, 128, 300)), flops(prefill(5, 128, 300)));
 }
 
 // What is split over two ranks sums to the whole, and what is not is there twice.

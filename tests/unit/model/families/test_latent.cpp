@@ -95,12 +95,6 @@ TEST(Latent, a_cached_prefix_is_expanded_again) {
   EXPECT_EQ(find_operator(graph, "kv_a_proj").local.params.at("m"), 2 * 4);
 }
 
-// Insights into DeepSeek-V3 (2505.09343): 61 x 576 values of 2 bytes.
-TEST(Latent, kv_bytes_per_token_equal_the_published_row) {
-  const MemoryUse use = memory_use(graph_of("deepseek-v3", decode(1, 1)));
-  EXPECT_EQ(use.kv_bytes_per_token, 70'272);
-}
-
 TEST(Latent, the_latent_cache_is_whole_on_every_tensor_rank) {
   const ModelSpec spec = shipped("deepseek-v3");
   const auto kv = [&](Parallel parallel) {

@@ -145,18 +145,6 @@ TEST(Graph, a_vocabulary_that_does_not_divide_is_padded_and_said_so) {
   EXPECT_THAT(graph.warnings, ElementsAre(HasSubstr("33 is padded to 34")));
 }
 
-TEST(Graph, flops_are_linear_in_the_batch) {
-  const ModelSpec spec = shipped("qwen3-0.6b");
-  for (const Phase phase : {Phase::prefill, Phase::decode}) {
-    const auto total = [&](std::int64_t batch) {
-      const Configuration d =
-          phase == Phase::decode ? decode(batch, 512) : prefill(batch, 128, 512);
-      return graph_of(spec, d).totals.flops;
-    };
-    EXPECT_DOUBLE_EQ(total(6), 6 * total(1)) << phase_name(phase);
-  }
-}
-
 TEST(Graph, a_cached_prefix_saves_its_projections_but_not_its_attention) {
   const ModelSpec spec = tiny();
   const OperatorGraph cached = graph_of(spec, prefill(1, 16, 32));

@@ -43,13 +43,6 @@ TEST(Utilisation, of_worked_examples) {
   }
 }
 
-TEST(Utilisation, executed_counts_the_copies_that_ranks_compute) {
-  const OperatorGraph g = graph_of("qwen3-0.6b", decode(4, 512, {.tp = 16}));
-  const StepUtilisation u = utilisation(g, step(10, device_of(1e12, 1e12)));
-  EXPECT_DOUBLE_EQ(*u.executed, g.totals.matmul_flops_per_rank / 1e12 / 10e-3);
-  EXPECT_GT(*u.executed, *u.model);
-}
-
 TEST(Utilisation, recomputation_is_hfu_and_never_mfu) {
   const OperatorGraph g = graph_of("qwen3-0.6b", training(2, 256));
   MeasuredStep s = step(100, device_of(1e14, 1e12));
