@@ -275,7 +275,7 @@ TEST(LatentConfig, what_cannot_be_true_or_is_not_modelled_is_refused_by_its_fiel
       ADD_FAILURE() << bad.name;
     } catch (const Error& error) {
       EXPECT_EQ(error.exit_code(), ExitCode::refused);
-      EXPECT_THAT(error.line(), HasSubstr(bad.field)) << bad.name;
+      says(error.line(), bad.field);
     }
   }
 }

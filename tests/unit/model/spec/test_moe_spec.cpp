@@ -80,7 +80,7 @@ TEST(MoeSpec, what_a_step_would_pay_for_is_refused_and_never_guessed) {
                                                  {"attn_output_gate", true}}) {
     Json config = base();
     config[field] = value;
-    EXPECT_THAT(refusal_of(config), HasSubstr(field)) << field;
+    says(refusal_of(config), field);
     // The values that mean nothing are not in the way.
     config[field] = value.is_boolean() ? Json(false) : Json(field == "moe_layer_freq" ? 1 : 0);
     EXPECT_EQ(refusal_of(config), "") << field;

@@ -90,18 +90,6 @@ TEST(FabricSchema, has_the_keys_of_the_reader_with_their_limits) {
   EXPECT_GT(schema.meanings.size(), 40u);
 }
 
-TEST(FabricWords, of_kinds_and_duplexes_are_those_of_files) {
-  EXPECT_EQ(kind_name(EntityKind::device), "device");
-  EXPECT_EQ(kind_name(EntityKind::host), "host");
-  EXPECT_EQ(kind_name(EntityKind::nic), "nic");
-  EXPECT_EQ(kind_name(EntityKind::network_switch), "switch");
-  EXPECT_EQ(duplex_name(Duplex::full), "full");
-  EXPECT_EQ(duplex_name(Duplex::half), "half");
-  EXPECT_EQ(duplex_name(Duplex::one_way), "one_way");
-  EXPECT_EQ(parse_ecmp("spray"), Ecmp::spray);
-  EXPECT_EQ(parse_ecmp("none"), std::nullopt);
-}
-
 // Least share of an end, and of a link between two switches, in ns.
 TEST(LatencyFloors, are_those_of_the_table_of_transports) {
   struct Floor {

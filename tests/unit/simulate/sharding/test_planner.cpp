@@ -246,9 +246,8 @@ TEST(Planner, plans_126_layers_on_1024_shards_in_seconds) {
   ASSERT_EQ(spec.layers, 126);
   for (const std::int64_t shards : {64, 1024}) {
     const auto began = std::chrono::steady_clock::now();
-    const ShardPlan plan = plan_shards(spec, question(spec, shards, 1024), time_by({}));
+    EXPECT_NE(plan_shards(spec, question(spec, shards, 1024), time_by({})).chosen(), nullptr);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    ASSERT_NE(plan.chosen(), nullptr);
     EXPECT_LT(took.count(), 30) << "seconds, on whatever machine and build";
   }
 }

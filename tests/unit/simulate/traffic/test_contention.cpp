@@ -156,22 +156,6 @@ TEST(Contention, direct_collectives_over_a_torus_take_what_the_closed_form_says)
   }
 }
 
-TEST(Contention, events_are_of_devices_of_the_topology) {
-  const auto topology = shipped("ib-pair");
-  const simulate::LoweredWay way{.collective = Collective::all_reduce,
-                                 .algorithm = Algorithm::tree,
-                                 .bytes = 1e6,
-                                 .shape = {8, 2},
-                                 .channels = 8};
-  const GroupGraph all = group_graph(topology, way, {}, 1);
-  ASSERT_GT(all.graph.size(), 0u);
-  for (std::size_t i = 0; i < all.graph.size(); ++i) {
-    const auto actor = events::at(all.graph.actor(static_cast<events::TaskIndex>(i)));
-    ASSERT_LT(actor, topology.entities.size());
-    EXPECT_EQ(topology.entities[actor].kind, fabric::EntityKind::device);
-  }
-}
-
 // Conservation, capacity and existence over topologies at random.
 TEST(Contention, over_random_topologies_every_byte_passes_links_that_can_carry_it) {
   int seen = 0;
