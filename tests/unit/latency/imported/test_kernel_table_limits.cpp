@@ -32,8 +32,9 @@ TEST(KernelTableField, an_integer_may_be_written_as_a_number_and_is_nothing_else
   says(table_refusal(gemm_header + "bfloat16,1.5e15,2,3,1\n"), "no integer");
   says(table_refusal(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), "no integer");
   says(table_refusal(gemm_header + "bfloat16,-5,2,3,1\n"), "m -5 is not in 1..");
-  says(table_refusal(gemm_header + "bfloat16,1,2,3,1\nbfloat16,0,2,3,1\n"),
-       "t.csv:3: m 0 is not in 1..");
+  says(table_refusal(gemm_header + "bfloat16,0,2,3,1\n"), "m 0 is not in 1..");
+  says(table_refusal(gemm_header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
+       "t.csv:3: 'x' is no integer for m");
 }
 
 TEST(KernelTableField, a_time_is_a_positive_number_and_nothing_else) {

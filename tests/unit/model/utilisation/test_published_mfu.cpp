@@ -54,10 +54,10 @@ double flops_per_token(const Json& row, const Convention& c,
 // TFLOP/s of a device, from the rate or the time of a step that a row states.
 double tflops(const Json& row, double per_token) {
   double rate = 0;
-  if (row.contains("tokens_per_s_gpu")) {
-    rate = number(row, "tokens_per_s_gpu");
-  } else if (row.contains("tokens_per_s")) {
+  if (row.contains("tokens_per_s")) {
     rate = number(row, "tokens_per_s") / number(row, "n_gpus");
+  } else if (row.contains("tokens_per_s_gpu")) {
+    rate = number(row, "tokens_per_s_gpu");
   } else {
     const double seconds = number(row, row.contains("iter_s") ? "iter_s" : "implied_iter_s");
     rate = number(row, "global_batch_seqs") * number(row, "seq") / seconds / number(row, "n_gpus");
@@ -92,7 +92,7 @@ TEST(PublishedMfu, rows_follow_from_their_shapes_and_rates) {
     ASSERT_EQ(rows(source.counts).size(), source.rows) << source.counts;
     for (const Json& row : rows(source.counts)) {
       Recompute recompute = source.recompute;
-      if (row.value("act_ckpt", false)) recompute = Recompute::full;
+      if (row.value("act_ckpt", Json()) == Json(true)) recompute = Recompute::full;
       double figure = tflops(row, flops_per_token(row, convention, recompute));
       if (std::string_view(source.printed).ends_with("pct")) {
         figure *= 100 / number(row, "peak_tflops");
