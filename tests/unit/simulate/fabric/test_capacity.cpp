@@ -1,9 +1,6 @@
 // Maximum flow beside the least cut of all cuts, and bisections beside printed figures.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "../../case_name.hpp"
 #include "fabric_texts.hpp"
