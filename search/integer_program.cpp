@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "core/module.hpp"
 #include "core/text/error.hpp"
+#include "search/cbc_module.hpp"
 
 namespace halmark {
-namespace integer_program {
 namespace {
 
-bool is_finite(double value) { return std::isfinite(value); }
+constexpr int tries_max = 200;
 
-}  // namespace
+bool is_finite(double value) { return std::isfinite(value); }
 
 void check(const IntegerProgram& p) {
   const auto bad = [](const char* what) {
@@ -33,120 +35,47 @@ void check(const IntegerProgram& p) {
   }
 }
 
-bool keeps_rows(const IntegerProgram& p, const std::vector<std::int64_t>& at) {
-  return std::ranges::all_of(p.rows, [&](const IntegerProgram::Row& row) {
-    double sum = 0, largest = std::abs(row.at_most);
-    for (const auto& [variable, factor] : row.terms) {
-      const double amount = factor * static_cast<double>(at[variable]);
-      sum += amount;
-      largest = std::max(largest, std::abs(amount));
-    }
-    return sum <= row.at_most + row_tolerance * largest;
-  });
-}
-
-double cost_of(const IntegerProgram& p, const std::vector<std::int64_t>& at) {
-  double out = 0;
-  for (std::size_t i = 0; i < at.size(); ++i) out += p.cost[i] * static_cast<double>(at[i]);
+std::optional<IntegerSolution> solve_with_cbc(const IntegerProgram& p) {
+  static const auto solve = module_function<SolveWithCbc>("cbc", solve_with_cbc_name);
+  IntegerSolution out;
+  const int status = solve(p, out);
+  if (status == cbc_infeasible) return std::nullopt;
+  if (status != 0) {
+    throw Error(ExitCode::error, "Cbc ended without an optimum, status " + std::to_string(status));
+  }
   return out;
 }
 
-}  // namespace integer_program
-
-namespace {
-
-// Variables are set in order; what follows counts with its cheapest and its smallest amounts.
-class Branching {
- public:
-  Branching(const IntegerProgram& program, std::uint64_t nodes_max)
-      : p_(program), nodes_max_(nodes_max), at_(program.cost.size()) {
-    const std::size_t n = p_.cost.size();
-    rest_.assign(n + 1, 0);
-    factors_.assign(p_.rows.size(), std::vector<double>(n, 0));
-    least_.assign(p_.rows.size(), std::vector<double>(n + 1, 0));
-    largest_.assign(p_.rows.size(), 0);
-    for (std::size_t r = 0; r < p_.rows.size(); ++r) {
-      for (const auto& [variable, factor] : p_.rows[r].terms) factors_[r][variable] += factor;
-    }
-    for (std::size_t i = n; i-- > 0;) {
-      rest_[i] = rest_[i + 1] + smallest(p_.cost[i], i);
-      for (std::size_t r = 0; r < p_.rows.size(); ++r) {
-        least_[r][i] = least_[r][i + 1] + smallest(factors_[r][i], i);
-        largest_[r] += std::max(std::abs(factors_[r][i] * static_cast<double>(p_.low[i])),
-                                std::abs(factors_[r][i] * static_cast<double>(p_.high[i])));
-      }
-    }
+// By how much a row's sum is above its limit; 0 where the row holds.
+double excess(const IntegerProgram::Row& row, const std::vector<std::int64_t>& at) {
+  double sum = 0, largest = std::abs(row.at_most);
+  for (const auto& [variable, factor] : row.terms) {
+    const double amount = factor * static_cast<double>(at[variable]);
+    sum += amount;
+    largest = std::max(largest, std::abs(amount));
   }
-
-  std::optional<IntegerSolution> run() {
-    std::vector<double> sums(p_.rows.size(), 0);
-    visit(0, 0, sums);
-    return best_;
-  }
-
- private:
-  double smallest(double factor, std::size_t i) const {
-    return factor * static_cast<double>(factor >= 0 ? p_.low[i] : p_.high[i]);
-  }
-
-  bool may_hold(std::size_t i, const std::vector<double>& sums) const {
-    for (std::size_t r = 0; r < sums.size(); ++r) {
-      const double slack = row_tolerance * std::max(largest_[r], std::abs(p_.rows[r].at_most));
-      if (sums[r] + least_[r][i] > p_.rows[r].at_most + slack) return false;
-    }
-    return true;
-  }
-
-  void visit(std::size_t i, double cost, const std::vector<double>& sums) {
-    if (++nodes_ > nodes_max_) {
-      throw unfit("the integer program is too large without Cbc",
-                  "install coinor-libcbc-dev and build again");
-    }
-    if (best_ && cost + rest_[i] >= best_->cost) return;
-    if (!may_hold(i, sums)) return;
-    if (i == at_.size()) {
-      if (integer_program::keeps_rows(p_, at_)) best_ = {at_, cost, "own branch and bound"};
-      return;
-    }
-    std::vector<double> next(sums.size());
-    for (std::int64_t step = 0; step <= p_.high[i] - p_.low[i]; ++step) {
-      const std::int64_t value = p_.cost[i] >= 0 ? p_.low[i] + step : p_.high[i] - step;
-      at_[i] = value;
-      for (std::size_t r = 0; r < sums.size(); ++r) {
-        next[r] = sums[r] + factors_[r][i] * static_cast<double>(value);
-      }
-      visit(i + 1, cost + p_.cost[i] * static_cast<double>(value), next);
-    }
-  }
-
-  const IntegerProgram& p_;
-  std::uint64_t nodes_max_, nodes_ = 0;
-  std::vector<std::int64_t> at_;
-  std::vector<double> rest_;                          // least cost of the variables from i on
-  std::vector<std::vector<double>> factors_, least_;  // by row and variable
-  std::vector<double> largest_;                       // by row
-  std::optional<IntegerSolution> best_;
-};
+  const double over = sum - row.at_most;
+  return over > row_tolerance * largest ? over : 0;
+}
 
 }  // namespace
 
-std::optional<IntegerSolution> solve_by_branching(const IntegerProgram& program,
-                                                  std::uint64_t nodes_max) {
-  integer_program::check(program);
-  return Branching(program, nodes_max).run();
-}
-
-#ifdef HALMARK_HAS_CBC
-bool has_cbc() { return true; }
 std::optional<IntegerSolution> solve(const IntegerProgram& program) {
-  integer_program::check(program);
-  return integer_program::solve_with_cbc(program);
+  check(program);
+  IntegerProgram tightened = program;
+  // The solver's tolerance, 1e-7, is wider than ours: a row that its answer breaks is lowered by
+  // what it is broken by, until the answer holds. Less than that tolerance, so that none is lost.
+  for (int tries = 0; tries < tries_max; ++tries) {
+    std::optional<IntegerSolution> found = solve_with_cbc(tightened);
+    bool holds = true;
+    for (std::size_t r = 0; found && r < program.rows.size(); ++r) {
+      const double over = excess(program.rows[r], found->at);
+      tightened.rows[r].at_most -= over;
+      holds = holds && over == 0;
+    }
+    if (holds) return found;
+  }
+  throw Error(ExitCode::error, "no answer of Cbc holds all rows of the integer program");
 }
-#else
-bool has_cbc() { return false; }
-std::optional<IntegerSolution> solve(const IntegerProgram& program) {
-  return solve_by_branching(program);
-}
-#endif
 
 }  // namespace halmark

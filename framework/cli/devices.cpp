@@ -27,26 +27,19 @@ CommandResult local(const GlobalOptions& options) {
 }  // namespace
 
 Action add_devices(OptionSet& app) {
-  struct Options {
-    bool list_known = false;
-    DeviceQuery query;
-  };
-  auto o = std::make_shared<Options>();
-  app.add_flag("--known", o->list_known, "List the devices of configs/devices instead");
-  app.add_option("--where", o->query.where,
-                 "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"");
-  app.add_option("--sort", o->query.sort,
+  const auto query = std::make_shared<DeviceQuery>();
+  const auto lists_known = app.add_flag("--known", "List the devices of configs/devices instead");
+  app.add_option("--where", query->where,
+                 "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"")
+      .with("--known");
+  app.add_option("--sort", query->sort,
                  "With --known: by a figure, largest first: memory_bytes bandwidth link power_w "
-                 "bf16 fp8 int8 ...");
-  return [o](const GlobalOptions& options) {
-    if (o->list_known) {
-      return shown(report::known_devices_view(
-          select_devices(known_devices(config_dirs("devices")), o->query), stdout_columns()));
-    }
-    if (!o->query.where.empty() || !o->query.sort.empty()) {
-      throw refused("--where and --sort are of known devices", {}, "add --known");
-    }
-    return local(options);
+                 "bf16 fp8 int8 ...")
+      .with("--known");
+  return [=](const GlobalOptions& options) {
+    if (!*lists_known) return local(options);
+    return shown(report::known_devices_view(
+        select_devices(known_devices(config_dirs("devices")), *query), stdout_columns()));
   };
 }
 

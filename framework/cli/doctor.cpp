@@ -83,20 +83,20 @@ CommandResult judge(const std::vector<std::string>& paths) {
 }  // namespace
 
 Action add_doctor(OptionSet& app) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  const Option devices =
-      app.add_option(
-             "--devices", *files,
-             "Judge the figures of device files instead: those of configs/devices, or these "
-             "files and folders")
-          ->expected(0, -1)
-          ->type_name("[FILE|DIR ...]");
-  auto hosts = std::make_shared<std::string>();
-  app.add_option("--mpi-hosts", *hosts, "Reach these nodes too, do they agree? n1:2,n2:2; slurm:2")
-      ->excludes("--devices");
-  return [files, devices, hosts](const GlobalOptions& options) {
-    std::erase(*files, "");  // the option without a value
-    return devices.is_given() ? judge(*files) : execute(options, *hosts);
+  const auto paths = app.add<std::vector<std::string>>(
+      "--devices",
+      "Judge the figures of device files instead: those of configs/devices, or these files and "
+      "folders");
+  Option(paths).expected(0, -1).type_name("[FILE|DIR ...]");
+  const auto hosts =
+      app.add<std::string>("--mpi-hosts",
+                           "Reach these nodes too, do they agree? n1:2,n2:2; slurm:2")
+          .excludes("--devices");
+  return [=](const GlobalOptions& options) {
+    if (!paths.is_given()) return execute(options, *hosts);
+    std::vector<std::string> files = *paths;
+    std::erase(files, "");  // the option without a value
+    return judge(files);
   };
 }
 

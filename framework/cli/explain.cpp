@@ -7,8 +7,8 @@
 namespace halmark::cli {
 
 Action add_explain(OptionSet& app) {
-  auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("word", *words, "A word, a heading or a topic: mfu, of roof, gate; alone: all");
+  const auto words = app.add<std::vector<std::string>>(
+      "word", "A word, a heading or a topic: mfu, of roof, gate; alone: all");
   app.add_example("  halmark explain mfu    what the MFU of every table is, with its formula");
   return [words](const GlobalOptions&) {
     const int width = stdout_columns();

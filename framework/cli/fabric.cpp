@@ -35,7 +35,7 @@ CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
   asked.cores = machine.cores;
   asked.memory_bytes = machine.memory_bytes;
   asked.utc = journal::utc_now();
-  asked.is_interrupted = interrupted;
+  asked.stop = interrupts();
   if (const auto memory =
           machine.measured ? machine.measured->bandwidth("memory", machine.cores) : std::nullopt) {
     asked.memory_bytes_per_s = memory->bytes_per_s;

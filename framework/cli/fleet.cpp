@@ -22,7 +22,7 @@ CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o, 
   ensure_cpu_peaks(global, machine);
   if (interrupted()) return {.exit_code = interrupt_exit_code()};
   o.worker_limits = worker_limits_of(global);
-  o.is_interrupted = interrupted;
+  o.stop = interrupts();
   if (!global.quiet) o.say = [](const std::string& line) { write_stderr(line); };
   CommandResult out = shown(fleet::serve_node({machine, found}, o));
   if (interrupted()) out.exit_code = interrupt_exit_code();
@@ -40,7 +40,6 @@ CommandResult execute_launch(const fleet::LaunchOrder& order) {
 
 Action add_agent(OptionSet& app) {
   auto o = std::make_shared<fleet::AgentOptions>();
-  auto checks = std::make_shared<bool>(false);
   app.add_option("url", o->url, "Shared database: postgresql://USER@HOST/DATABASE")->required();
   app.add_option("--node", o->node, "Name of this machine for people (default: its host name)");
   app.add_option("--lease", o->lease_s, "Seconds after which a silent agent's work is free again")
@@ -50,14 +49,15 @@ Action add_agent(OptionSet& app) {
   app.add_option("--spool", o->spool, "File for rows while the database is away");
   app.add_option("--sentinel", o->sentinel_s, "Seconds of work between looks at it (0: never)")
       ->check(time);
-  app.add_flag("--check", *checks, "Say what it offers, whether work waits for it, and take none");
+  const auto checks =
+      app.add_flag("--check", "Say what it offers, whether work waits for it, and take none");
   app.add_example("halmark agent postgresql://halmark@db/halmark   this machine measures for it");
-  return [o, checks](const GlobalOptions& global) { return execute_agent(global, *o, *checks); };
+  return [=](const GlobalOptions& global) { return execute_agent(global, *o, *checks); };
 }
 
 Action add_fleet(OptionSet& app) {
-  auto url = std::make_shared<std::string>();
-  app.add_option("url", *url, "Shared database: postgresql://USER@HOST/DATABASE")->required();
+  const auto url =
+      app.add<std::string>("url", "Shared database: postgresql://USER@HOST/DATABASE").required();
   return [url](const GlobalOptions&) { return shown(fleet::view_of(*url)); };
 }
 

@@ -11,8 +11,7 @@
 namespace halmark::cli {
 
 Action add_completion(OptionSet& app) {
-  auto shell = std::make_shared<std::string>();
-  app.add_option("shell", *shell, "bash, zsh or fish")->required();
+  const auto shell = app.add<std::string>("shell", "bash, zsh or fish").required();
   app.add_example("  halmark completion bash > ~/.local/share/bash-completion/completions/halmark");
   return [shell, app](const GlobalOptions&) {
     return CommandResult{.text = completion_script(app.help(), *shell)};
@@ -20,8 +19,8 @@ Action add_completion(OptionSet& app) {
 }
 
 Action add_man(OptionSet& app) {
-  auto folder = std::make_shared<std::string>();
-  app.add_option("folder", *folder, "Where the pages are written; it must exist")->required();
+  const auto folder =
+      app.add<std::string>("folder", "Where the pages are written; it must exist").required();
   app.add_example("  halmark man ~/.local/share/man/man1");
   return [folder, app](const GlobalOptions&) {
     HelpTable help = app.help();

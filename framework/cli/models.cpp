@@ -25,8 +25,7 @@ CommandResult execute(const std::string& wanted) {
 }  // namespace
 
 Action add_models(OptionSet& app) {
-  auto wanted = std::make_shared<std::string>();
-  app.add_option("name", *wanted, "Only ids that contain this");
+  const auto wanted = app.add<std::string>("name", "Only ids that contain this");
   return [wanted](const GlobalOptions&) { return execute(*wanted); };
 }
 

@@ -7,8 +7,8 @@
 namespace halmark::cli {
 
 Action add_ops(OptionSet& app) {
-  auto name = std::make_shared<std::string>();
-  app.add_option("op", *name, "One of them: its parameters, operands and a command");
+  const auto name =
+      app.add<std::string>("op", "One of them: its parameters, operands and a command");
   app.add_example("  halmark ops gemm    what halmark bench --op gemm --params takes");
   return [name](const GlobalOptions&) {
     const int width = stdout_columns();

@@ -74,9 +74,12 @@ Action add_plan_size(OptionSet& app) {
   app.add_flag("--require", o->requires_device,
                "The least device that keeps --slo for a load, and which of its rates binds");
   app.add_option("--slo", o->slo, "With --require: ttft_ms=500,tpot_ms=30, keys of a sweep's [slo]")
-      .delimiter(',');
-  app.add_option("--concurrency", o->floor.concurrency, "With --require: requests at a time (1)");
-  app.add_option("--tp", o->floor.tp, "With --require: devices that serve them together (1)");
+      .delimiter(',')
+      .with("--require");
+  app.add_option("--concurrency", o->floor.concurrency, "With --require: requests at a time (1)")
+      .with("--require");
+  app.add_option("--tp", o->floor.tp, "With --require: devices that serve them together (1)")
+      .with("--require");
   return [o](const GlobalOptions&) { return execute(*o); };
 }
 

@@ -13,8 +13,9 @@ Action add_rank_qpu(OptionSet& app) {
       ->check(within(1, 100'000'000));
   app.add_option("--sample", asked->samples, "Simulate, and count this many shots")
       ->check(within(1, 10'000'000));
-  app.add_option("--seed", asked->seed, "Of --sample");
-  app.add_option("--noise", asked->noise, "With --sample: noise of this QPU's errors");
+  app.add_option("--seed", asked->seed, "Of --sample").with("--sample");
+  app.add_option("--noise", asked->noise, "With --sample: noise of this QPU's errors")
+      .with("--sample");
   app.add_option("--as", asked->version, "Print the circuit as OpenQASM 2 or 3 instead")
       ->check(within(2, 3));
   app.add_example("  halmark rank-qpu bell.qasm --sample 1000 --seed 1");

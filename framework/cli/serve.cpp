@@ -73,7 +73,8 @@ Action add_serve(OptionSet& app) {
   app.add_option("--allow-host", o->server.hosts, "Further name by which browsers reach it");
   app.add_flag("--writable", o->is_writable, "The page may start and stop sweeps, by its token");
   app.add_option("--html", o->html, "Instead of serving: one file with a grid of states");
-  app.add_option("--state", o->state, "With --html: of the grid, the words behind # of a link");
+  app.add_option("--state", o->state, "With --html: of the grid, the words behind # of a link")
+      .with("--html");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

@@ -97,7 +97,7 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
                     .builds_folder = builds_dir().string(),
                     .order = ordered_by(history::night_order),
                     .moved_first = ordered_by(history::moved_first)},
-          .is_interrupted = interrupted,
+          .stop = interrupts(),
           .progress = campaign_progress(progress)};
 }
 
@@ -194,7 +194,7 @@ bool take_told(const GlobalOptions& global, const TuneOptions& o, const Sweep& s
   const HeldInterrupts until_planned;
   auto told = fleet::facts_to_plan_with({o.fleet, o.fleet_class, sweep, !o.plan_only,
                                          !o.validate.empty(), [&] { return find_plugins(global); },
-                                         interrupted, [&](const auto& l) { note(global, l); }});
+                                         interrupts(), [&](const auto& l) { note(global, l); }});
   if (told) std::tie(machine, found) = std::pair(std::move(told->machine), told->plugins);
   return told.has_value();
 }

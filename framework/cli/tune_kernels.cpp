@@ -20,7 +20,7 @@ CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep
   host.rows_fingerprint = devices.fingerprint();
   tune::KernelMeasuring measuring = tune::measuring_of(sweep, host.limits);
   measuring.worker_limits = worker_limits_of(global, sweep.containment);
-  measuring.is_interrupted = interrupted;
+  measuring.stop = interrupts();
   measuring.progress = campaign_progress(progress);
   devices.measure_with(measuring);
   tune::KeptRows kept = kept_rows(global, host, keeping, devices.lines());

@@ -27,12 +27,7 @@ endforeach()
 install(TARGETS ${search_targets} EXPORT halmarkSearchTargets ARCHIVE
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # What a static library needs of its own when it is linked, found again in the same way.
-set(HALMARK_SEARCH_PACKAGES xxhash=libxxhash)
-foreach(package nlopt cbc)
-  if(TARGET PkgConfig::${package})
-    list(APPEND HALMARK_SEARCH_PACKAGES ${package}=${package})
-  endif()
-endforeach()
+set(HALMARK_SEARCH_PACKAGES xxhash=libxxhash nlopt=nlopt)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/halmark)
 install(TARGETS halmark_abi EXPORT halmarkTargets)

@@ -21,6 +21,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # The same layout in the build tree and when installed: bin/, lib/halmark/plugins/, share/halmark/.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(HALMARK_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/halmark/plugins)
+set(HALMARK_MODULE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/halmark/modules)
 
 # ccache, where it is installed, finds what another clone of this tree compiled: paths below the tree count as relative, and
 # a precompiled header counts by its content.

@@ -1,4 +1,5 @@
 # One function per kind of target, so that warnings and sanitizers are written once.
+include(GNUInstallDirs)
 
 function(halmark_compile_options target)
   target_compile_options(${target} PRIVATE
@@ -41,11 +42,27 @@ function(halmark_add_room name)
   halmark_use_precompiled(halmark_${name} ${precompiled} framework/precompiled.hpp)
 endfunction()
 
+# halmark_add_module(<room> <name> SOURCES ... [LINK ...]): halmark_<name>.so, which the room opens when it needs it
+# (core/module.hpp), with the libraries that it brings.
+function(halmark_add_module room name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
+  add_library(halmark_module_${name} MODULE ${arg_SOURCES})
+  set_target_properties(halmark_module_${name} PROPERTIES PREFIX "" OUTPUT_NAME halmark_${name}
+    LIBRARY_OUTPUT_DIRECTORY ${HALMARK_MODULE_OUTPUT_DIRECTORY} CXX_VISIBILITY_PRESET hidden)
+  target_include_directories(halmark_module_${name} PRIVATE ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR})
+  target_link_libraries(halmark_module_${name} PRIVATE ${arg_LINK})
+  halmark_compile_options(halmark_module_${name})
+  add_dependencies(halmark_${room} halmark_module_${name})
+  install(TARGETS halmark_module_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/modules)
+endfunction()
+
 # halmark_add_program(<name> SOURCES ... [LINK ...])
 function(halmark_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
+  set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN/../lib/halmark/modules"
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/halmark/modules")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR})
   halmark_compile_options(${name})
   if(HALMARK_SANITIZE)

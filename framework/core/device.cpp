@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
 namespace {
 
@@ -143,18 +145,12 @@ std::vector<std::string> settle_threads(Device& device) {
   return dropped;
 }
 
-std::string_view confidence_name(Confidence confidence) {
-  switch (confidence) {
-    case Confidence::unstated:
-      return "";
-    case Confidence::low:
-      return "low";
-    case Confidence::medium:
-      return "medium";
-    case Confidence::high:
-      return "high";
-  }
-  return "";
+namespace {
+constexpr auto confidences = enum_names<Confidence>("", "low", "medium", "high");
+}
+std::string_view confidence_name(Confidence confidence) { return confidences.of(confidence); }
+std::optional<Confidence> parse_confidence(std::string_view name) {
+  return name.empty() ? std::nullopt : confidences.parse(name);
 }
 
 bool Peak::is_general() const { return !path.ends_with("_fp16acc") && !path.ends_with("_dla"); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
+#include "core/fields/fields.hpp"
 #include "core/measured/occasion.hpp"
 
 namespace halmark {
@@ -17,6 +18,10 @@ namespace halmark {
 // page, or derived; low = check it again before a gate depends on it.
 enum class Confidence { unstated, low, medium, high };
 std::string_view confidence_name(Confidence confidence);  // "" for unstated
+std::optional<Confidence> parse_confidence(std::string_view name);
+template <>
+inline constexpr ClosedSet<Confidence> closed_set<Confidence>{"a confidence", confidence_name,
+                                                              parse_confidence};
 
 // peak = units x FMA per cycle and unit x 2 x clock.
 struct PeakRule {
@@ -25,6 +30,12 @@ struct PeakRule {
   double clock_hz = 0;
   double flops_per_s() const { return units * fma_per_cycle * 2 * clock_hz; }
 };
+template <class V, Of<PeakRule> M>
+void fields(V& v, M& m) {
+  v("units", m.units);
+  v("fma_per_cycle", m.fma_per_cycle);
+  v("clock_hz", m.clock_hz);
+}
 
 // One peak: FLOP/s (or OP/s) of an isa path and dtype, with where the figure is from.
 // `path` uses the naming of configs/devices: ABI dtype name, plus "_vector", "_matrix", "_fp16acc".
@@ -48,6 +59,22 @@ struct Peak {
   // ("f16_fp16acc", "s8_dla") are asked for by path.
   bool is_general() const;
 };
+template <class V, Of<Peak> M>
+void fields(V& v, M& m) {
+  v("path", m.path);
+  v("dtype", m.dtype);
+  v("isa", m.isa);
+  v("threads", m.threads);
+  v("flops_per_s", m.flops_per_s);
+  v("flops_per_s_q90", m.flops_per_s_q90);
+  v("flops_per_s_high", m.flops_per_s_high);
+  v.unless_default("is_derived", m.is_derived);
+  v.unless_default("rule", m.rule);
+  v("provisional", m.is_provisional);
+  v.unless_default("occasions", m.occasions);
+  v("source", m.source);
+  v.unless_default("confidence", m.confidence);
+}
 
 struct Bandwidth {
   std::string level;  // "l1", "l2", "l3", "memory"
@@ -62,6 +89,19 @@ struct Bandwidth {
   std::vector<Occasion> occasions;  // of a measured bandwidth: bytes_per_s is the best of them
   bool is_provisional = false;
 };
+template <class V, Of<Bandwidth> M>
+void fields(V& v, M& m) {
+  v("level", m.level);
+  v("threads", m.threads);
+  v("bytes_per_s", m.bytes_per_s);
+  v("bytes_per_s_high", m.bytes_per_s_high);
+  v("working_set_bytes", m.working_set_bytes);
+  v("access", m.access);
+  v("provisional", m.is_provisional);
+  v.unless_default("occasions", m.occasions);
+  v("source", m.source);
+  v.unless_default("confidence", m.confidence);
+}
 
 // To other devices of the same domain without leaving it for a network.
 struct Link {
@@ -74,7 +114,18 @@ struct Link {
   bool reduces_in_switch = false;
   std::string source;
   Confidence confidence = Confidence::unstated;
+  bool operator==(const Link&) const = default;
 };
+template <class V, Of<Link> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("bytes_per_s", m.bytes_per_s);
+  v("bytes_per_s_high", m.bytes_per_s_high);
+  v("domain", m.domain_devices);
+  v("in_switch_reduction", m.reduces_in_switch);
+  v("source", m.source);
+  v.unless_default("confidence", m.confidence);
+}
 
 struct Device {
   std::string id;  // "cpu:0" for a local one, "h100-sxm" for a known one
@@ -112,6 +163,32 @@ struct Device {
   std::optional<Peak> path_peak(Dtype compute_dtype, std::string_view isa, int threads) const;
   std::optional<Bandwidth> bandwidth(std::string_view level, int threads) const;
 };
+template <class V, Of<Device> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v.unless_default("aliases", m.aliases);
+  v("name", m.name);
+  v.unless_default("vendor", m.vendor);
+  v("kind", m.kind);
+  v.unless_default("fingerprint", m.fingerprint);
+  v.unless_default("devices_in_part", m.devices_in_part, 1);
+  v.unless_default("memory_bytes", m.memory_bytes);
+  v.unless_default("memory_bytes_high", m.memory_bytes_high);
+  v.unless_default("memory_type", m.memory_type);
+  v.unless_default("memory_source", m.memory_source);
+  v.unless_default("memory_confidence", m.memory_confidence);
+  v.unless_default("ring_plateau_bytes", m.ring_plateau_bytes);
+  v("clock_hz", m.clock_hz);
+  v("power_w", m.power_w);
+  v.unless_default("power_w_high", m.power_w_high);
+  v.unless_default("power_source", m.power_source);
+  v.unless_default("power_confidence", m.power_confidence);
+  v.unless_default("usd_per_hour", m.usd_per_hour);
+  v("peaks", m.peaks);
+  v("bandwidths", m.bandwidths);
+  v.unless_default("links", m.links);
+  v.unless_default("notes", m.notes);
+}
 
 // The figures of two entries that are the same ceiling: path, isa and threads; level, access and
 // threads.

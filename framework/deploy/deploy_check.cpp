@@ -167,7 +167,7 @@ CheckedPoint check_point(const ModelSpec& spec, const PlannedCheck& planned, Wei
   settings.progress(phase + ": the server loads them");
   LlamaServer server(
       {settings.program, replaced_model(exports::server_words(planned.launch, 0), path)},
-      settings.goes_on);
+      settings.stop);
   EngineStep& step = out.measured;
   step.engine = planned.launch.engine;
   step.engine_version = server.build();

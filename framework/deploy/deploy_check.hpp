@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "core/chosen/deployment.hpp"
 #include "core/measured/engine_step.hpp"
-#include "deploy/engine/loopback_http.hpp"
 #include "export/engine/launch.hpp"
 #include "export/request.hpp"
 #include "model/spec/model_spec.hpp"
@@ -42,12 +42,12 @@ struct CheckedPoint {
 struct CheckSettings {
   std::string program;  // of the server
   std::string device;   // this machine, in words
-  GoesOn goes_on;
+  std::stop_token stop;
   std::function<void(const std::string& what)> progress;
 };
 // One server per point, one after the other; the weights lie in the folder of temporary files
 // meanwhile. Throws Error (exit 2) for architectures whose weights are not written, (exit 5) where
-// the server does not do what it is asked.
+// the server does not do what it is asked, (exit 130) when it is to stop.
 std::vector<CheckedPoint> check_points(const ModelSpec& spec,
                                        const std::vector<PlannedCheck>& planned,
                                        const CheckSettings& settings);

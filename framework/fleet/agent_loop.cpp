@@ -56,7 +56,7 @@ class AgentLoop {
       : devices_(devices_of_node(node)),
         options_(options),
         spool_(options.spool),
-        sentinel_(devices_, options.worker_limits, options.sentinel_file, options.is_interrupted),
+        sentinel_(devices_, options.worker_limits, options.sentinel_file, options.stop),
         watch_({.look = [this] { return look(); },
                 .doubt = [this](auto run, auto doubts) { store_->append(run, doubts); },
                 .say = [this](const std::string& line) { say(line); }},
@@ -70,7 +70,7 @@ class AgentLoop {
   }
 
   AgentEnd run() {
-    while (!options_.is_interrupted() && !is_idle_for_long()) {
+    while (!options_.stop.stop_requested() && !is_idle_for_long()) {
       try {
         if (!store_) connect();
         deliver_spool();
@@ -82,7 +82,7 @@ class AgentLoop {
       }
     }
     go();
-    return {me_.measured, me_.failed, me_.lost, options_.is_interrupted()};
+    return {me_.measured, me_.failed, me_.lost, options_.stop.stop_requested()};
   }
 
  private:
@@ -111,7 +111,7 @@ class AgentLoop {
   void pause(double seconds) {
     seconds *= std::uniform_real_distribution(0.75, 1.25)(random_);
     const auto begin = SteadyClock::now();
-    while (seconds_since(begin) < seconds && !options_.is_interrupted()) {
+    while (seconds_since(begin) < seconds && !options_.stop.stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
@@ -227,7 +227,7 @@ void AgentLoop::measure(const WorkTable::Claim& claim) {
   CampaignOptions options = campaign_for(claim, devices_);
   options.limits = options_.worker_limits;
   options.hangs = &hangs_;
-  options.should_stop = [this] { return options_.is_interrupted() || heartbeat_->has_lost(); };
+  options.should_stop = [this] { return options_.stop.stop_requested() || heartbeat_->has_lost(); };
   options.sink = [&](const Measurement& row) {
     const WorkUnit* unit = unit_of.at(row.kernel_case.key());
     std::vector<Measurement>& own = rows[unit];

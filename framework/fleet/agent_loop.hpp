@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct AgentOptions {
   double sentinel_s = 600;    // of work, after which the node is looked at; 0 = never
   std::string sentinel_file;  // the history of those looks
   WorkerLimits worker_limits;
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
   std::function<void(const std::string&)> say;  // lines for people
 };
 

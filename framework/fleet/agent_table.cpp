@@ -1,20 +1,18 @@
 // Who is there and what runs are under way: rows that people look at.
-#include <pqxx/pqxx>
-
 #include "core/json/json.hpp"
 #include "fleet/sql_values.hpp"
 #include "fleet/work_table.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {
 
 constexpr double leases_of_silence = 3;
 
-Fitness fitness_at(const pqxx::row& row, int first) {
-  return {.classes = Json::parse(row[first].c_str()).get<std::vector<std::string>>(),
-          .plugins = Json::parse(row[first + 1].c_str()).get<std::map<std::string, std::string>>(),
-          .tool = row[first + 2].c_str()};
+Fitness fitness_at(const sql::Row& row, int first) {
+  return {.classes = Json::parse(row[first].text()).get<std::vector<std::string>>(),
+          .plugins = Json::parse(row[first + 1].text()).get<std::map<std::string, std::string>>(),
+          .tool = row[first + 2].text()};
 }
 
 }  // namespace
@@ -34,7 +32,7 @@ std::int64_t WorkTable::enter(const Agent& agent) {
                    agent.node, agent.pid, json_of(agent.offer.classes),
                    json_of(agent.offer.plugins), agent.offer.tool, agent.lease_s, agent.facts,
                    json_of(agent.places), agent.state, agent.doing)[0][0]
-             .as<std::int64_t>();
+             .integer();
   });
   return id;
 }
@@ -58,24 +56,24 @@ void WorkTable::leave(const Agent& agent) {
 std::vector<Agent> WorkTable::agents() {
   std::vector<Agent> out;
   session_.read([&] {
-    const pqxx::result found = session_.exec(
+    const sql::Rows found = session_.exec(
         "SELECT id, node, pid, array_to_json(classes), plugins, tool, state, doing, measured, "
         "failed, lost, extract(epoch FROM clock_timestamp() - began), "
         "extract(epoch FROM clock_timestamp() - heard), lease_s FROM halmark.agent "
         "WHERE heard > clock_timestamp() - interval '1 day' ORDER BY id");
-    for (const pqxx::row& row : found) {
-      out.push_back({.id = row[0].as<std::int64_t>(),
-                     .node = row[1].c_str(),
-                     .pid = row[2].as<std::int64_t>(),
+    for (const sql::Row& row : found) {
+      out.push_back({.id = row[0].integer(),
+                     .node = row[1].text(),
+                     .pid = row[2].integer(),
                      .offer = fitness_at(row, 3),
-                     .state = row[6].c_str(),
-                     .doing = row[7].c_str(),
-                     .measured = row[8].as<std::int64_t>(),
-                     .failed = row[9].as<std::int64_t>(),
-                     .lost = row[10].as<std::int64_t>(),
-                     .since_s = row[11].as<double>(),
-                     .silent_s = row[12].as<double>(),
-                     .lease_s = row[13].as<double>()});
+                     .state = row[6].text(),
+                     .doing = row[7].text(),
+                     .measured = row[8].integer(),
+                     .failed = row[9].integer(),
+                     .lost = row[10].integer(),
+                     .since_s = row[11].number(),
+                     .silent_s = row[12].number(),
+                     .lease_s = row[13].number()});
     }
   });
   return out;
@@ -85,18 +83,18 @@ std::vector<Agent> WorkTable::agents_with_places(postgresql::Session& session) {
   std::vector<Agent> out;
   if (!is_of_this_version(session)) return out;
   session.read([&] {
-    const pqxx::result found = session.exec(
+    const sql::Rows found = session.exec(
         "SELECT id, node, array_to_json(classes), plugins, tool, state, "
         "extract(epoch FROM clock_timestamp() - heard), lease_s, places FROM halmark.agent "
         "WHERE facts IS NOT NULL ORDER BY id");
-    for (const pqxx::row& row : found) {
-      out.push_back({.id = row[0].as<std::int64_t>(),
-                     .node = row[1].c_str(),
+    for (const sql::Row& row : found) {
+      out.push_back({.id = row[0].integer(),
+                     .node = row[1].text(),
                      .offer = fitness_at(row, 2),
-                     .state = row[5].c_str(),
-                     .silent_s = row[6].as<double>(),
-                     .lease_s = row[7].as<double>(),
-                     .places = Json::parse(row[8].c_str())});
+                     .state = row[5].text(),
+                     .silent_s = row[6].number(),
+                     .lease_s = row[7].number(),
+                     .places = Json::parse(row[8].text())});
     }
   });
   return out;
@@ -105,8 +103,8 @@ std::vector<Agent> WorkTable::agents_with_places(postgresql::Session& session) {
 std::string WorkTable::facts(postgresql::Session& session, std::int64_t agent) {
   std::string out;
   session.read([&] {
-    const pqxx::result found = session.exec("SELECT facts FROM halmark.agent WHERE id = $1", agent);
-    if (!found.empty()) out = postgresql::text_at(found[0], 0);
+    const sql::Rows found = session.exec("SELECT facts FROM halmark.agent WHERE id = $1", agent);
+    if (!found.empty()) out = found[0][0].text();
   });
   return out;
 }
@@ -114,7 +112,7 @@ std::string WorkTable::facts(postgresql::Session& session, std::int64_t agent) {
 std::vector<RunProgress> WorkTable::runs() {
   std::vector<RunProgress> out;
   session_.read([&] {
-    const pqxx::result found = session_.exec(
+    const sql::Rows found = session_.exec(
         "SELECT r.id, r.command, r.fingerprint, count(*) FILTER (WHERE state = 'ready'), "
         "count(*) FILTER (WHERE state = 'leased'), count(*) FILTER (WHERE state = 'done'), "
         "count(*) FILTER (WHERE state = 'failed'), "
@@ -123,14 +121,14 @@ std::vector<RunProgress> WorkTable::runs() {
         "FROM halmark.unit u JOIN halmark.run r ON r.id = u.run JOIN halmark.need n ON n.id = "
         "u.need "
         "GROUP BY r.id, r.command, r.fingerprint ORDER BY r.id DESC LIMIT 10");
-    for (const pqxx::row& row : found) {
-      out.push_back({.run = row[0].as<std::int64_t>(),
-                     .command = row[1].c_str(),
-                     .fingerprint = row[2].c_str(),
-                     .units = {row[3].as<std::int64_t>(), row[4].as<std::int64_t>(),
-                               row[5].as<std::int64_t>(), row[6].as<std::int64_t>()},
-                     .per_minute = row[7].as<double>(),
-                     .need = fitness_at(row, 8)});
+    for (const sql::Row& row : found) {
+      out.push_back(
+          {.run = row[0].integer(),
+           .command = row[1].text(),
+           .fingerprint = row[2].text(),
+           .units = {row[3].integer(), row[4].integer(), row[5].integer(), row[6].integer()},
+           .per_minute = row[7].number(),
+           .need = fitness_at(row, 8)});
     }
   });
   return out;

@@ -8,7 +8,7 @@
 #include "fleet/fleet_measurer.hpp"
 #include "fleet/fleet_view.hpp"
 #include "fleet/sessions.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 std::unique_ptr<tune::KernelMeasurer> measurer(Store& store, const std::string& fingerprint,

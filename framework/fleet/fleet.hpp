@@ -11,7 +11,7 @@
 #include "fleet/nodes/node_facts.hpp"
 #include "journal/store.hpp"
 #include "report/views/view.hpp"
-#include "tune/evaluate/kernel_order.hpp"
+#include "tune/evaluate/kernel_measurer.hpp"
 
 namespace halmark::fleet {
 

@@ -76,43 +76,45 @@ tune::KernelMeasurer::Run FleetMeasurer::begin(const RunInfo& run, bool begins_a
   return {.id = store_.find_or_begin_run(run), .is_found = is_found};
 }
 
-std::vector<Measurement> FleetMeasurer::measure(const tune::KernelOrder& order) {
-  const std::vector<WorkUnit> units = units_of(order);
+std::vector<Measurement> FleetMeasurer::measure(std::int64_t run, std::span<const KernelCase> cases,
+                                                const MeasureSettings& settings,
+                                                const CampaignOptions& options) {
+  const std::vector<WorkUnit> units = units_of(run, cases, options);
   const std::vector<std::int64_t> ids =
-      table_.add(units, {.measure = order.settings, .seed = order.seed}, options_.need);
-  if (!ids.empty()) wait(order, ids);
+      table_.add(units, {.measure = settings, .seed = options.seed}, options_.need);
+  if (!ids.empty()) wait(std::ssize(cases) * options.rounds, options, ids);
   std::map<std::pair<std::string, int>, Measurement> rows;
   if (!ids.empty()) {
-    for (Measurement& m : store_.run_measurements(order.run)) {
+    for (Measurement& m : store_.run_measurements(run)) {
       auto key = std::pair(m.kernel_case.key(), m.round);
       rows.insert_or_assign(std::move(key), std::move(m));
     }
     store_.require_sound();
   }
   std::vector<Measurement> out;
-  for (int round = order.first_round; round < order.first_round + order.rounds; ++round) {
-    for (const KernelCase& k : order.cases) {
+  for (int round = options.first_round; round < options.first_round + options.rounds; ++round) {
+    for (const KernelCase& k : cases) {
       if (const auto it = rows.find({k.key(), round}); it != rows.end()) {
         out.push_back(it->second);
-      } else if (order.lookup) {
-        if (auto stored = order.lookup(k, round)) out.push_back(std::move(*stored));
+      } else if (options.lookup) {
+        if (auto stored = options.lookup(k, round)) out.push_back(std::move(*stored));
       }
     }
   }
   return out;
 }
 
-void FleetMeasurer::wait(const tune::KernelOrder& order, const std::vector<std::int64_t>& ids) {
+void FleetMeasurer::wait(std::int64_t all, const CampaignOptions& options,
+                         const std::vector<std::int64_t>& ids) {
   const auto begin = SteadyClock::now();
-  const auto all = static_cast<std::int64_t>(order.cases.size()) * order.rounds;
   const auto asked = static_cast<std::int64_t>(ids.size());
   std::optional<std::int64_t> done_before;
   UnitCounts told{.ready = -1};
-  while (!order.should_stop || !order.should_stop()) {
+  while (!options.should_stop || !options.should_stop()) {
     table_.expire();
     const UnitCounts now = table_.counts(ids);
     if (!done_before) done_before = now.done;
-    if (order.progress && now != told) {
+    if (options.progress && now != told) {
       told = now;
       CampaignProgress p{.done = all - asked + now.done, .total = all, .resumed = all - asked};
       p.elapsed_s = seconds_since(begin);
@@ -121,7 +123,7 @@ void FleetMeasurer::wait(const tune::KernelOrder& order, const std::vector<std::
                    static_cast<double>(now.done - *done_before);
       }
       p.current = fmt::format("{} leased, {} waiting", now.leased, now.ready);
-      order.progress(p);
+      options.progress(p);
     }
     if (now.failed > 0) store_failed(ids);
     if (now.ready + now.leased + now.failed == 0) return;

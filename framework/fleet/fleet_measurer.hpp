@@ -8,7 +8,7 @@
 
 #include "fleet/work_table.hpp"
 #include "journal/shared_store.hpp"
-#include "tune/evaluate/kernel_order.hpp"
+#include "tune/evaluate/kernel_measurer.hpp"
 
 namespace halmark::fleet {
 
@@ -26,10 +26,12 @@ class FleetMeasurer : public tune::KernelMeasurer {
   FleetMeasurer(SharedStore& store, FleetOptions options);
 
   Run begin(const RunInfo& run, bool begins_anew) override;
-  std::vector<Measurement> measure(const tune::KernelOrder& order) override;
+  std::vector<Measurement> measure(std::int64_t run, std::span<const KernelCase> cases,
+                                   const MeasureSettings& settings,
+                                   const CampaignOptions& options) override;
 
  private:
-  void wait(const tune::KernelOrder& order, const std::vector<std::int64_t>& ids);
+  void wait(std::int64_t all, const CampaignOptions& options, const std::vector<std::int64_t>& ids);
   void store_failed(std::span<const std::int64_t> ids);
   void explain_waiting(double waited_s, const UnitCounts& counts);
 

@@ -6,7 +6,7 @@
 
 #include "core/text/error.hpp"
 #include "fleet/sessions.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 

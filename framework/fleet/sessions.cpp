@@ -1,7 +1,7 @@
 #include "fleet/sessions.hpp"
 
 #include "core/version.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -1,8 +1,6 @@
 // The tables of a fleet, and those of earlier versions brought forward: all in one transaction.
-#include <pqxx/pqxx>
-
 #include "fleet/work_table.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -2,14 +2,12 @@
 // what was taken away from an agent is noticed by the number of its attempt when it wants to store.
 #include "fleet/work_table.hpp"
 
-#include <pqxx/pqxx>
-
 #include <algorithm>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "fleet/sql_values.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -43,11 +41,11 @@ int WorkTable::id_of(const Fitness& need) {
     session_.exec("INSERT INTO halmark.need(classes, plugins, tool) VALUES (" HALMARK_TEXTS(
                       "$1") ", $2::jsonb, $3) ON CONFLICT DO NOTHING",
                   classes, plugins, need.tool);
-    id = session_
-             .exec("SELECT id FROM halmark.need WHERE classes = " HALMARK_TEXTS(
-                       "$1") " AND plugins = $2::jsonb AND tool = $3",
-                   classes, plugins, need.tool)[0][0]
-             .as<int>();
+    id = static_cast<int>(session_
+                              .exec("SELECT id FROM halmark.need WHERE classes = " HALMARK_TEXTS(
+                                        "$1") " AND plugins = $2::jsonb AND tool = $3",
+                                    classes, plugins, need.tool)[0][0]
+                              .integer());
   });
   return id;
 }
@@ -79,11 +77,11 @@ std::vector<std::int64_t> WorkTable::add(std::span<const WorkUnit> units,
           text, need_id);
     });
     session_.read([&] {
-      const pqxx::result found = session_.exec(
+      const sql::Rows found = session_.exec(
           "SELECT u.id FROM jsonb_to_recordset($1::jsonb) AS w(place int, run bigint, name text, "
           "round int) JOIN halmark.unit u USING (run, name, round) ORDER BY w.place",
           text);
-      for (const pqxx::row& row : found) ids.push_back(row[0].as<std::int64_t>());
+      for (const sql::Row& row : found) ids.push_back(row[0].integer());
     });
   }
   return ids;
@@ -92,14 +90,13 @@ std::vector<std::int64_t> WorkTable::add(std::span<const WorkUnit> units,
 UnitCounts WorkTable::counts(std::span<const std::int64_t> ids) {
   UnitCounts out;
   session_.read([&] {
-    const pqxx::result found = session_.exec(
+    const sql::Rows found = session_.exec(
         "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'leased'), "
         "count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed') "
         "FROM halmark.unit WHERE id = ANY($1::bigint[])",
         array_of(ids));
-    const pqxx::row row = found[0];
-    out = {row[0].as<std::int64_t>(), row[1].as<std::int64_t>(), row[2].as<std::int64_t>(),
-           row[3].as<std::int64_t>()};
+    const sql::Row& row = found[0];
+    out = {row[0].integer(), row[1].integer(), row[2].integer(), row[3].integer()};
   });
   return out;
 }
@@ -120,17 +117,17 @@ void WorkTable::expire() {
 std::vector<FailedUnit> WorkTable::failed(std::span<const std::int64_t> ids) {
   std::vector<FailedUnit> out;
   session_.read([&] {
-    const pqxx::result found = session_.exec(
+    const sql::Rows found = session_.exec(
         "SELECT id, run, round, payload, array_to_json(nodes) FROM halmark.unit "
         "WHERE state = 'failed' AND id = ANY($1::bigint[]) ORDER BY id",
         array_of(ids));
-    for (const pqxx::row& row : found) {
+    for (const sql::Row& row : found) {
       FailedUnit& f = out.emplace_back();
-      f.unit.id = row[0].as<std::int64_t>();
-      f.unit.run = row[1].as<std::int64_t>();
-      f.unit.round = row[2].as<int>();
-      read_payload(row[3].c_str(), f.unit);
-      f.nodes = Json::parse(row[4].c_str()).get<std::vector<std::string>>();
+      f.unit.id = row[0].integer();
+      f.unit.run = row[1].integer();
+      f.unit.round = static_cast<int>(row[2].integer());
+      read_payload(row[3].text(), f.unit);
+      f.nodes = Json::parse(row[4].text()).get<std::vector<std::string>>();
     }
   });
   return out;
@@ -140,9 +137,9 @@ bool WorkTable::give_up(Session& session, std::int64_t unit) {
   return session
              .exec(
                  "UPDATE halmark.unit SET state = 'done', ended = clock_timestamp() "
-                 "WHERE id = $1 AND state = 'failed'",
+                 "WHERE id = $1 AND state = 'failed' RETURNING id",
                  unit)
-             .affected_rows() == 1;
+             .size() == 1;
 }
 
 namespace {
@@ -167,22 +164,22 @@ constexpr const char* claim_some =
 WorkTable::Claim WorkTable::claim(const Agent& agent, int units_max) {
   Claim out;
   session_.write([&] {
-    const pqxx::result needs =
+    const sql::Rows needs =
         session_.exec("SELECT id FROM halmark.need WHERE tool = $1 AND classes <@ " HALMARK_TEXTS(
                           "$2") " AND plugins <@ $3::jsonb ORDER BY id DESC",
                       agent.offer.tool, json_of(agent.offer.classes), json_of(agent.offer.plugins));
-    for (const pqxx::row& need : needs) {
-      const pqxx::result found = session_.exec(claim_some, need[0].as<int>(), units_max, agent.id,
-                                               agent.node, agent.lease_s);
-      for (const pqxx::row& row : found) {
+    for (const sql::Row& need : needs) {
+      const sql::Rows found = session_.exec(claim_some, static_cast<int>(need[0].integer()),
+                                            units_max, agent.id, agent.node, agent.lease_s);
+      for (const sql::Row& row : found) {
         WorkUnit& unit = out.units.emplace_back();
-        unit.id = row[0].as<std::int64_t>();
-        unit.run = row[1].as<std::int64_t>();
-        unit.attempt = row[2].as<int>();
-        unit.name = row[3].c_str();
-        unit.batch = row[4].c_str();
-        unit.round = row[5].as<int>();
-        out.settings = read_payload(row[6].c_str(), unit);
+        unit.id = row[0].integer();
+        unit.run = row[1].integer();
+        unit.attempt = static_cast<int>(row[2].integer());
+        unit.name = row[3].text();
+        unit.batch = row[4].text();
+        unit.round = static_cast<int>(row[5].integer());
+        out.settings = read_payload(row[6].text(), unit);
       }
       if (!out.units.empty()) return;
     }
@@ -195,13 +192,13 @@ std::vector<std::int64_t> WorkTable::renew(const Agent& agent, std::span<const W
   std::vector<std::int64_t> out;
   const Held text = held_of(held);
   session_.write([&] {
-    const pqxx::result found = session_.exec(
+    const sql::Rows found = session_.exec(
         "UPDATE halmark.unit t SET state = 'leased', lease_until = clock_timestamp() + "
         "make_interval(secs => $4) FROM unnest($2::bigint[], $3::int[]) AS h(id, attempt) "
         "WHERE t.id = h.id AND t.attempt = h.attempt AND t.agent = $1 "
         "AND t.state IN ('leased', 'ready') RETURNING t.id",
         agent.id, text.ids, text.attempts, agent.lease_s);
-    for (const pqxx::row& row : found) out.push_back(row[0].as<std::int64_t>());
+    for (const sql::Row& row : found) out.push_back(row[0].integer());
   });
   return out;
 }
@@ -219,18 +216,18 @@ void WorkTable::release(const Agent& agent, std::span<const WorkUnit> held) {
 
 void WorkTable::finish(Session& session, const Finished& f) {
   // What ran out and was taken by nobody is still its own.
-  const pqxx::result done = session.exec(
+  const sql::Rows done = session.exec(
       "UPDATE halmark.unit SET state = 'done', ended = clock_timestamp() "
-      "WHERE id = $1 AND agent = $2 AND attempt = $3 AND state IN ('leased', 'ready')",
+      "WHERE id = $1 AND agent = $2 AND attempt = $3 AND state IN ('leased', 'ready') RETURNING id",
       f.unit, f.agent, f.attempt);
-  if (done.affected_rows() == 1) {
+  if (done.size() == 1) {
     session.exec(
         "UPDATE halmark.agent SET measured = measured + $2, failed = failed + $3, "
         "heard = clock_timestamp() WHERE id = $1",
         f.agent, f.rows, f.failures);
     return;
   }
-  const pqxx::result now = session.exec(
+  const sql::Rows now = session.exec(
       "SELECT 1 FROM halmark.unit WHERE id = $1 AND agent = $2 AND attempt = $3 AND state = 'done'",
       f.unit, f.agent, f.attempt);
   if (!now.empty()) throw AlreadyStored("unit " + std::to_string(f.unit) + " is stored");

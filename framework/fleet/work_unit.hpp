@@ -10,7 +10,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/json/json_type.hpp"
 #include "plan/sweep.hpp"
-#include "tune/evaluate/kernel_order.hpp"
+#include "tune/evaluate/kernel_measurer.hpp"
 
 namespace halmark::fleet {
 
@@ -26,13 +26,23 @@ struct WorkUnit {
 
 // One unit per case and round of the order that has no stored row, cases of the same stacks in one;
 // neighbours in the list share a batch.
-std::vector<WorkUnit> units_of(const tune::KernelOrder& order);
+std::vector<WorkUnit> units_of(std::int64_t run, std::span<const KernelCase> cases,
+                               const CampaignOptions& options);
 
 // How the cases of a run are measured, the same for all of its agents.
 struct UnitSettings {
   MeasureSettings measure;  // rounds are those of the units
   std::uint64_t seed = 0;
 };
+template <class V, Of<UnitSettings> M>
+void fields(V& v, M& m) {
+  v("samples_min", m.measure.samples_min);
+  v("sample_budget_s", m.measure.sample_budget_s);
+  v("wall_cap_s", m.measure.wall_cap_s);
+  v("warmup_cap_s", m.measure.warmup_cap_s);
+  v("limits", m.measure.limits);
+  v("seed", m.seed);
+}
 
 // {"cases": [...], "stacks": [...], "settings": {...}}: the text that travels.
 std::string payload_of(const WorkUnit& unit, const UnitSettings& settings);

@@ -51,7 +51,7 @@ SeriesMap configurations_of(const Store& store, const NightReport& night,
                             const HistoryQuery& query) {
   SeriesMap out;
   for (const std::int64_t run : night.runs) {
-    for (const Evaluation& evaluation : store.evaluations(run)) {
+    for (const Evaluation& evaluation : store.rows<Evaluation>(run)) {
       if (evaluation.configuration.model != query.model || !evaluation.estimate) continue;
       const SeriesName name{.what = evaluation.configuration.key(),
                             .fingerprint = night.fingerprint};
@@ -99,7 +99,7 @@ std::map<std::string, HeardDuet> recent_duets(const Store& store, const NightRep
   std::map<std::string, HeardDuet> out;
   for (auto run = night.runs.end() - static_cast<std::ptrdiff_t>(recent); run != night.runs.end();
        ++run) {
-    for (const Duet& duet : store.duets(*run)) {
+    for (const Duet& duet : store.rows<Duet>(*run)) {
       out[duet.kernel_case.key()] = {.run = *run,
                                      .old_build = duet.old_build,
                                      .new_build = duet.new_build,

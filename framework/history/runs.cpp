@@ -15,7 +15,7 @@ std::vector<ListedRun> list_runs(const Store& store, std::size_t count, const st
       next.failed += counts_as_failure(figures.row.status) ? 1 : 0;
       next.invalid += figures.row.status == Status::invalid ? 1 : 0;
     }
-    next.configurations = store.evaluations(run).size();
+    next.configurations = store.rows<Evaluation>(run).size();
     out.push_back(std::move(next));
   }
   store.require_sound();

@@ -72,7 +72,7 @@ void add_run(const Store& store, std::int64_t run, Side& out,
     out.fingerprints.push_back(fingerprint);
   }
   add_kernels(store, run, fingerprint, series);
-  std::vector<Evaluation> evaluations = store.evaluations(run);
+  std::vector<Evaluation> evaluations = store.rows<Evaluation>(run);
   add_configurations(evaluations, run, fingerprint, series);
   if (evaluations.empty() || info.plan_text.empty()) return;
   out.evaluations = latest_of_each(std::move(evaluations));

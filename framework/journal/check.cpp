@@ -10,6 +10,7 @@
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
 #include "journal/rows/stored_entry.hpp"
+#include "journal/sqlite/file_session.hpp"
 #include "journal/sqlite/sqlite_rows.hpp"
 
 namespace halmark {
@@ -48,24 +49,18 @@ class FileSnapshot : public DatabaseSnapshot {
       out.foreign_parts = foreign_parts(db_);
       read_integrity(db_, out);
     });
-    SqliteRows rows(db_, path_);
-    rows.each_run([&](const RunRow& run) {
+    rows_.each_run([&](const RunRow& run) {
       out.runs.push_back(
           {.id = run.id,
            .start_chain = chain_start(run.info),
-           .chains = rows.chains(run),
+           .chains = rows_.chains(run),
            .has_checksum = !run.checksum || *run.checksum == run_checksum(run.info)});
     });
     return out;
   }
 
   void for_each_entry(const std::function<void(const StoredEntry&)>& visit) override {
-    reading([&] {
-      // By the table itself: an index may be what is damaged.
-      SQLite::Statement query(db_, "SELECT " + columns_with_block(schema_version_of(db_)) +
-                                       " FROM entry NOT INDEXED ORDER BY run, id");
-      while (query.executeStep()) visit(checked_entry(row_of(query)));
-    });
+    rows_.each_row_of_table([&](const StoredRow& row) { visit(checked_entry(row)); });
   }
 
  private:
@@ -81,6 +76,8 @@ class FileSnapshot : public DatabaseSnapshot {
   std::string path_;
   EmptyLog log_;  // goes after the connection
   SQLite::Database db_;
+  FileSession session_{db_, path_};
+  SqliteRows rows_{session_};
 };
 
 }  // namespace

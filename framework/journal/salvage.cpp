@@ -3,7 +3,6 @@
 #include "journal/salvage.hpp"
 
 #include <SQLiteCpp/Statement.h>
-#include <SQLiteCpp/Transaction.h>
 
 #include <map>
 #include <optional>
@@ -15,7 +14,8 @@
 #include "journal/file/new_file.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/rows/stored_row.hpp"
+#include "journal/rows/row_sql.hpp"
+#include "sql/sqlite_statements.hpp"
 
 namespace halmark {
 namespace {
@@ -67,6 +67,7 @@ class Salvage {
       : from_(from), except_(except), source_(open_file(from, Access::salvage)) {
     make_empty(to);
     target_.emplace(to, SQLite::OPEN_READWRITE);
+    to_rows_.emplace(*target_);
   }
 
   SalvageCopy run() {
@@ -91,50 +92,46 @@ class Salvage {
     out_.left_out.push_back({table, row, reason});
   }
 
-  // One row of `sql`, bound to its id. A page that cannot be read is no reason to stop.
+  // One row of `sql`, asked by its id. A page that cannot be read is no reason to stop.
   template <class Take>
   void each(const char* table, const std::string& sql, Take take) {
-    SQLite::Statement query(source_, sql);
     Ids listed;
     for (const std::int64_t id : ids_of(source_, table, listed)) {
       try {
-        query.bind(1, id);
-        if (query.executeStep()) {
-          take(query);
-        } else if (listed.contains(id)) {
+        bool is_there = false;
+        const sql::Value value = id;
+        from_rows_.each(sql, {&value, 1}, [&](const sql::Row& row) {
+          is_there = true;
+          take(row);
+        });
+        if (!is_there && listed.contains(id)) {
           leave_out(table, id, "an index has it, its table has not");
         }
       } catch (const SQLite::Exception& e) {
         if (!is_damage(e)) throw;  // the new file cannot be written
         leave_out(table, id, std::string("cannot be read: ") + e.what());
       }
-      query.tryReset();
     }
   }
 
   void copy_runs() {
-    SQLite::Statement insert(*target_, insert_run);
-    each("run", std::string("SELECT id, chain, ") + run_columns + " FROM run WHERE id = ?",
-         [&](SQLite::Statement& query) {
-           SoundRun run{.info = run_info_of(query, 2)};
-           run.outcome = {.id = query.getColumn(0).getInt64(),
-                          .stored_head = query.getColumn(1).getString(),
-                          .head = chain_start(run.info)};
-           insert.reset();
-           bind_run(insert, run.outcome.id, run.info, run.outcome.head);
-           insert.exec();
+    each("run", "SELECT id, chain, " + run_columns() + " FROM run WHERE id = ?",
+         [&](const sql::Row& row) {
+           SoundRun run{.info = run_from(row, 2)};
+           run.outcome = {
+               .id = row[0].integer(), .stored_head = row[1].text(), .head = chain_start(run.info)};
+           to_rows_->insert(insert_run(sql::Dialect::sqlite),
+                            values_of(run.outcome.id, run.info, run.outcome.head));
            runs_.emplace(run.outcome.id, std::move(run));
          });
   }
 
   void copy_entries() {
-    SQLite::Statement insert(*target_, std::string("INSERT INTO entry(") + entry_columns +
-                                           ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-    each("entry", std::string("SELECT ") + entry_columns + " FROM entry WHERE id = ?",
-         [&](SQLite::Statement& query) { copy_entry(row_of(query), insert); });
+    each("entry", row_sql(select_rows(false) + " WHERE e.id = ?", sql::Dialect::sqlite),
+         [&](const sql::Row& row) { copy_entry(row_from(row)); });
   }
 
-  void copy_entry(const StoredRow& row, SQLite::Statement& insert) {
+  void copy_entry(const StoredRow& row) {
     if (except_.contains(row.id)) return;  // its reason is the caller's
     const std::string bytes = row.bytes();
     if (static_cast<std::int64_t>(xxh3_of(bytes)) != row.checksum) {
@@ -148,19 +145,13 @@ class Salvage {
     }
     std::string& chain = run->second.outcome.head;
     const std::string next = sha256_of(chain + bytes);
-    insert.reset();
-    insert.clearBindings();
-    insert.bind(1, row.id);
-    insert.bind(2, row.run);
-    insert.bind(3, row.kind);
-    insert.bind(4, row.key);
-    insert.bind(5, row.body);
-    if (row.has_samples) {
-      insert.bind(6, row.samples.data(), static_cast<int>(row.samples.size()));
-    }
-    insert.bind(7, row.checksum);
-    insert.bind(8, next);
-    insert.exec();
+    const sql::Value samples = row.has_samples ? sql::Value(sql::Bytes{row.samples}) : sql::Value();
+    const sql::Row copy = {row.id,   row.run, row.kind,     row.key,
+                           row.body, samples, row.checksum, next};
+    to_rows_->insert(
+        "INSERT INTO entry(id, run, kind, key, body, samples, checksum, chain) VALUES (?, ?, ?, ?, "
+        "?, ?, ?, ?)",
+        copy);
     copy_block(row.id);
     chain = next;
     ++run->second.outcome.rows;
@@ -170,28 +161,21 @@ class Salvage {
   // As it is, if it can be read: whether it is the one that the row names is for who checks the
   // copy.
   void copy_block(std::int64_t entry) {
-    std::string bytes;
+    const sql::Value id = entry;
+    sql::Row block;
     try {
-      SQLite::Statement query(source_, "SELECT bytes FROM sample_block WHERE entry = ?");
-      query.bind(1, entry);
-      if (!query.executeStep()) return;
-      bytes = query.getColumn(0).getString();
+      from_rows_.each("SELECT entry, bytes FROM sample_block WHERE entry = ?", {&id, 1},
+                      [&](const sql::Row& row) { block = row; });
     } catch (const SQLite::Exception&) {
       return;  // an earlier version has no such table, a damaged file perhaps no such page
     }
-    SQLite::Statement insert(*target_, "INSERT INTO sample_block(entry, bytes) VALUES (?, ?)");
-    insert.bind(1, entry);
-    insert.bindNoCopy(2, bytes.data(), static_cast<int>(bytes.size()));
-    insert.exec();
+    to_rows_->insert("INSERT INTO sample_block(entry, bytes) VALUES (?, ?)", block);
   }
 
   void end_runs() {
-    SQLite::Statement update(*target_, "UPDATE run SET chain = ? WHERE id = ?");
     for (auto& [id, run] : runs_) {
-      update.reset();
-      update.bind(1, run.outcome.head);
-      update.bind(2, id);
-      update.exec();
+      const sql::Row head = {run.outcome.head, id};
+      to_rows_->each("UPDATE run SET chain = ? WHERE id = ?", head, [](const sql::Row&) {});
       out_.runs.push_back(std::move(run.outcome));
     }
   }
@@ -199,7 +183,9 @@ class Salvage {
   const std::string& from_;
   const Ids& except_;
   SQLite::Database source_;
+  sql::SqliteStatements from_rows_{source_};
   std::optional<SQLite::Database> target_;
+  std::optional<sql::SqliteStatements> to_rows_;
   std::map<std::int64_t, SoundRun> runs_;
   SalvageCopy out_;
 };

@@ -12,14 +12,15 @@
 namespace halmark {
 
 namespace postgresql {
-class Session;  // postgresql/session.hpp, where the client library is installed
+class Session;  // sql/postgresql.hpp
 }
 
 // A results database that several processes write at once, each with a chain of its own in every
 // run. A row that an append returned of is committed; where the server is lost meanwhile, the
 // append finds out whether it is, and goes on.
-class SharedStore : public virtual Store {
+class SharedStore : public Store {
  public:
+  using Store::Store;
   // The run of this plan and fingerprint, begun if there is none: processes that start at once
   // share one.
   virtual std::int64_t find_or_begin_run(const RunInfo& run) = 0;

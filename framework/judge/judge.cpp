@@ -1,6 +1,7 @@
 #include "judge/judge.hpp"
 
 #include <unistd.h>
+#include <stop_token>
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,7 +66,6 @@ class Judging {
     out_.op = cases.front().problem.op;
     out_.entry = entry_text(contract_, cases.front().problem.params, source_.language);
     sink_ = measuring_.sink;
-    is_interrupted_ = measuring_.is_interrupted;
   }
 
   Judged run() {
@@ -188,7 +188,13 @@ class Judging {
       has_failed = true;
       if (sink_) sink_(row);
     };
-    short_one.is_interrupted = [&] { return has_failed || (is_interrupted_ && is_interrupted_()); };
+    std::stop_source over;
+    short_one.stop = over.get_token();
+    short_one.progress = [&](const CampaignProgress& progress) {
+      if (measuring_.progress) measuring_.progress(progress);
+      if (has_failed || measuring_.stop.stop_requested()) over.request_stop();
+    };
+    if (measuring_.stop.stop_requested()) over.request_stop();
     out_.conformance = tune::measure_kernels(conformance_, short_one);
     return !has_failed;
   }
@@ -210,7 +216,6 @@ class Judging {
   const OpContract& contract_;
   Folder folder_;
   std::function<void(const Measurement&)> sink_;
-  std::function<bool()> is_interrupted_;
   std::optional<tune::Baseline> baseline_;
   std::vector<KernelCase> conformance_;
   Judged out_;

@@ -6,6 +6,7 @@
 
 #include "core/text/shell_word.hpp"
 #include "core/text/url.hpp"
+#include "options/usage_error.hpp"
 
 namespace halmark {
 
@@ -27,6 +28,14 @@ Option Option::default_str(const std::string& text) {
 }
 Option Option::excludes(const std::string& other) {
   option_->excludes(other);
+  return *this;
+}
+Option Option::with(const std::string& other) {
+  option_->needs(other);
+  return *this;
+}
+Option Option::holding(std::shared_ptr<void> target) {
+  option_->each([target](const std::string&) {});
   return *this;
 }
 Option Option::allow_extra_args(bool allowed) {
@@ -63,10 +72,9 @@ Option OptionSet::add_flag(const std::string& names, bool& target, const std::st
   return Option(app_.add_flag(names, target, description));
 }
 
-bool OptionSet::is_given(const std::string& name) const { return app_.count(name) > 0; }
-
 OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& summary) {
   app_.require_subcommand(1);
+  if (app_.get_parent() != nullptr) app_.callback([&app = app_] { refuse_unread(app); });
   CLI::App* sub = app_.add_subcommand(name, summary);
   sub->fallthrough();
   return OptionSet(*sub);
@@ -107,10 +115,6 @@ HelpCommand help_of(const CLI::App& app) {
   }
   for (const CLI::App* sub : app.get_subcommands({})) out.commands.push_back(help_of(*sub));
   return out;
-}
-
-const CLI::App& root_of(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app : root_of(*app.get_parent());
 }
 
 // A list is printed as it was split: joined by its delimiter, else with its name before each value.

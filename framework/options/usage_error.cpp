@@ -5,12 +5,17 @@
 #include <optional>
 
 namespace halmark {
+
+const CLI::App& root_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app : root_of(*app.get_parent());
+}
+
 namespace {
 
-// Long names of the options that may stand behind `app`, its parent's included.
+// Long names of the options that may stand behind `app`, the program's included.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> out;
-  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
+  for (const CLI::App* level : {&app, &root_of(app)}) {
     for (const CLI::Option* option : level->get_options()) {
       for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
     }
@@ -54,6 +59,24 @@ Error usage_error(const CLI::ParseError& error, const CLI::App& app,
   std::string what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
   return refused(what, {}, "see " + path_of(innermost(app)) + " --help");
+}
+
+void refuse_unread(const CLI::App& above) {
+  if (above.get_subcommands().empty()) return;
+  const CLI::App& named = innermost(above);
+  for (const CLI::Option* option : above.get_options()) {
+    if (option->count() == 0) continue;
+    const bool is_own =
+        !named.get_options([&](const CLI::Option* own) { return *own == *option; }).empty();
+    const bool is_word = option->get_positional();
+    const std::string given =
+        "'" + (is_word ? option->results().front() : option->get_name()) + "'";
+    throw CLI::ParseError(
+        is_word  ? "unexpected argument " + given
+        : is_own ? given + " stands before '" + named.get_name() + "', whose option it is"
+                 : path_of(named) + " has no option " + given,
+        CLI::ExitCodes::ExtrasError);
+  }
 }
 
 }  // namespace halmark

@@ -13,9 +13,15 @@ class ParseError;
 
 namespace halmark {
 
+const CLI::App& root_of(const CLI::App& app);  // the program
+
 // Names the option or the word, with the nearest that is known, else the help of the command that
 // it stands in; the parser's own exit codes are not ours. `commands`: names of all.
 Error usage_error(const CLI::ParseError& error, const CLI::App& app,
                   const std::vector<std::string>& commands);
+
+// Throws CLI::ParseError where a command below `above` was named, and `above` was given an option
+// or a word: no one would read it.
+void refuse_unread(const CLI::App& above);
 
 }  // namespace halmark

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/fields/fields.hpp"
 #include "plan/toml/toml_table.hpp"
 
 namespace halmark {
@@ -29,6 +30,11 @@ struct LimitRow {
   std::optional<double> MeasureLimits::*value;
 };
 std::span<const LimitRow> limit_rows();
+template <class V, Of<MeasureLimits> M>
+void fields(V& v, M& m) {
+  v.unless_default("rounds", m.rounds);
+  for (const LimitRow& row : limit_rows()) v.unless_default(row.key, m.*row.value);
+}
 
 // Those keys that the table has, `rounds` among them.
 MeasureLimits read_limits(const TomlTable& table);

@@ -191,38 +191,6 @@ Json run_json(const RunReport& report) {
   return out;
 }
 
-Json device_json(const Device& device) {
-  Json peaks = Json::array();
-  for (const Peak& p : device.peaks) {
-    Json peak = {{"path", p.path},
-                 {"dtype", std::string(dtype_name(p.dtype))},
-                 {"isa", p.isa},
-                 {"threads", p.threads},
-                 {"flops_per_s", p.flops_per_s}};
-    set_number(peak, "flops_per_s_q90", p.flops_per_s_q90, "not recorded");
-    peak["provisional"] = p.is_provisional;
-    peak["source"] = p.source;
-    peaks.push_back(std::move(peak));
-  }
-  Json levels = Json::array();
-  for (const Bandwidth& b : device.bandwidths) {
-    levels.push_back({{"level", b.level},
-                      {"threads", b.threads},
-                      {"bytes_per_s", b.bytes_per_s},
-                      {"working_set_bytes", b.working_set_bytes},
-                      {"access", b.access},
-                      {"provisional", b.is_provisional},
-                      {"source", b.source}});
-  }
-  return {{"id", device.id},
-          {"name", device.name},
-          {"kind", device.kind},
-          {"fingerprint", device.fingerprint},
-          {"memory_bytes", device.memory_bytes},
-          {"peaks", peaks},
-          {"bandwidths", levels}};
-}
-
 }  // namespace
 
 Json report_json(const RunReport& report) {
@@ -264,7 +232,7 @@ Json report_json(const RunReport& report) {
   for (const Validation& row : report.validations) {
     out["validations"].push_back(validation_json(row));
   }
-  out["device"] = report.device ? device_json(*report.device) : Json(nullptr);
+  out["device"] = report.device ? Json(*report.device) : Json(nullptr);
   if (!report.device) out["device_reason"] = "no measured device file";
   out["left_out"] = report.left_out;
   out["notes"] = report.notes;

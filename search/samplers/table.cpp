@@ -16,9 +16,7 @@ std::unique_ptr<Sampler> make_pls(const Space& space, const SamplerOptions& opti
 std::unique_ptr<Sampler> make_random(const Space& space, const SamplerOptions& options);
 std::unique_ptr<Sampler> make_sobol(const Space& space, const SamplerOptions& options);
 std::unique_ptr<Sampler> make_tpe(const Space& space, const SamplerOptions& options);
-#ifdef HALMARK_HAS_NLOPT
 std::unique_ptr<Sampler> make_nlopt(const Space& space, const SamplerOptions& options);
-#endif
 
 namespace {
 
@@ -39,9 +37,7 @@ constexpr std::array table = {
     Entry{"gp", make_gp, "Gaussian processes and expected improvement: few, dear trials"},
     Entry{"pls", make_pls, "local search around the front: polishing"},
     Entry{"anneal", make_anneal, "simulated annealing: rugged single objectives"},
-#ifdef HALMARK_HAS_NLOPT
     Entry{"nlopt", make_nlopt, "continuous relaxation of the ordered parameters, by NLopt"},
-#endif
 };
 
 }  // namespace

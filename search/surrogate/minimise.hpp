@@ -26,24 +26,10 @@ struct Minimum {
   std::string stop;  // why the best start ended: "xtol", "evaluations", "roundoff"
 };
 
-// NLopt's Subplex where NLopt was found when this was built, a bounded Nelder and Mead (1965)
-// otherwise. `objective` may return NaN or infinity: worse than everything. Throws Error (exit 1)
-// when lows, highs and start differ in length or the start is outside.
+// By NLopt's Subplex. `objective` may return NaN or infinity: worse than everything. Throws Error
+// (exit 1) when lows, highs and start differ in length or the start is outside.
 Minimum minimise(const std::function<double(std::span<const double>)>& objective,
                  std::span<const double> low, std::span<const double> high,
                  std::span<const double> start, const MinimiseOptions& options);
-
-bool has_nlopt();
-
-namespace minimiser {
-// One local run; the box is already checked.
-Minimum local(const std::function<double(std::span<const double>)>& objective,
-              std::span<const double> low, std::span<const double> high,
-              std::span<const double> start, const MinimiseOptions& options);
-// The best of a coarse global search, or the start where there is none.
-std::vector<double> global(const std::function<double(std::span<const double>)>& objective,
-                           std::span<const double> low, std::span<const double> high,
-                           std::span<const double> start, const MinimiseOptions& options);
-}  // namespace minimiser
 
 }  // namespace halmark

@@ -50,7 +50,7 @@ Validation run_once(const std::vector<std::string>& arguments, bool is_isolated,
     throw Error(ExitCode::error, "halmark run ended with " + std::to_string(run.exit_code));
   }
   const auto store = open_store_read_only(database);
-  const auto validations = store->validations(store->latest_run().value());
+  const auto validations = store->rows<Validation>(store->latest_run().value());
   if (!validations.empty()) return validations.front();
   std::string text;
   for (const std::string& argument : arguments) text += ' ' + argument;
@@ -61,7 +61,7 @@ std::vector<Validation> stored_validations(const std::string& database) {
   const auto store = open_store_read_only(database);
   const auto run = store->latest_sweep();
   if (!run) throw refused("there is no run in it", database);
-  return store->validations(*run);
+  return store->rows<Validation>(*run);
 }
 
 // The operator that is furthest off, in the time that it adds to or takes from the step.

@@ -12,7 +12,7 @@
 #include "fleet/sessions.hpp"
 #include "fleet/work_table.hpp"
 #include "journal/shared_store.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 #include "tests/unit/postgres_server.hpp"
 
 namespace halmark::bench {

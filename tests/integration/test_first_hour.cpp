@@ -95,10 +95,10 @@ TEST_F(FirstHour, a_usage_error_points_to_the_help_of_its_own_command) {
 
 TEST_F(FirstHour, memory_is_said_in_units_that_can_be_compared) {
   const Outcome step = halmark({"model", "llama-3.1-70b", "--device", "h100-sxm"});
-  EXPECT_THAT(step.out, HasSubstr("does not fit h100-sxm: 132 GiB a rank and 74.5 GiB there"));
+  EXPECT_THAT(step.out, HasSubstr("does not fit h100-sxm: 132 GiB a rank and 79.2 GiB there"));
   const Outcome tune = halmark({"tune", "llama-3.1-70b", "--device", "h100-sxm", "--devices", "8",
                                 "--input", "2000", "--output", "300", "--db", "x.db", "--json"});
-  // 115443122176 bytes = 107.51 GiB, of which 0.9 x 80e9 bytes = 67.06 GiB may be used.
+  // 115443122176 bytes = 107.51 GiB, of which 0.9 x 79.19 GiB = 71.27 GiB may be used.
   EXPECT_THAT(tune.out, testing::ContainsRegex("a rank needs [0-9.]+ GiB and [0-9.]+ GiB may be"));
   EXPECT_THAT(tune.out, Not(testing::ContainsRegex("a rank needs [0-9]+ bytes")));
 }

@@ -14,13 +14,14 @@
 
 namespace halmark::test {
 
-// A document that has each value of an object at the place that its key says as a JSON pointer.
+// A document that has each value of an object at the place that its key says as a JSON pointer;
+// what is not there is null.
 MATCHER_P(HasValues, places, "has " + std::string(places)) {
   const Json whole = arg, expected = Json::parse(places);
   bool has_all = true;
   for (const auto& [place, value] : expected.items()) {
     const Json::json_pointer at(place);
-    const Json found = whole.contains(at) ? whole.at(at) : Json("missing");
+    const Json found = whole.contains(at) ? whole.at(at) : Json();
     if (found == value) continue;
     has_all = false;
     *result_listener << "\n" << place << " is " << found.dump();

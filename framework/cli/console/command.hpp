@@ -46,8 +46,8 @@ using Action = std::function<CommandResult(const GlobalOptions&)>;
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int schema_version;
   Action (*add)(OptionSet& app);
+  int schema_version = 1;
 };
 std::span<const Command> commands();
 

@@ -45,12 +45,13 @@ void add_global_options(OptionSet& app, GlobalOptions& options) {
       ->delimiter(',');
 }
 
-void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
-  app.add_option("--phase", options.phase, "prefill, decode or training");
-  app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment");
-  app.add_option("--new-tokens", options.new_tokens,
-                 "New tokens a sequence (prefill and training; default 512)");
-  app.add_option("--context", options.context, "Keys that the last query sees (default 1024)");
+std::vector<Option> add_layout_options(OptionSet& app, DeploymentOptions& options) {
+  std::vector<Option> workload = {
+      app.add_option("--phase", options.phase, "prefill, decode or training"),
+      app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment"),
+      app.add_option("--new-tokens", options.new_tokens,
+                     "New tokens a sequence (prefill and training; default 512)"),
+      app.add_option("--context", options.context, "Keys that the last query sees (default 1024)")};
   app.add_option("--tp", options.tp, "Tensor parallel ranks");
   app.add_option("--pp", options.pp, "Pipeline stages");
   app.add_option("--stages", options.stages,
@@ -58,6 +59,11 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
       .delimiter(',');
   app.add_option("--dp", options.dp, "Data parallel replicas");
   app.add_option("--ep", options.ep, "Expert parallel ranks");
+  return workload;
+}
+
+void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
+  add_layout_options(app, options);
   app.add_option("--routing-skew", options.routing_skew,
                  "Uneven use of experts: 100 x exponent of the power law over their loads")
       ->check(within(0, 1000));
@@ -76,9 +82,9 @@ void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string
                  "With --mpi-hosts: the address of this machine to which the ranks come");
 }
 
-Option add_gate_option(OptionSet& app, bool& is_gate) {
+Value<bool> add_gate_option(OptionSet& app) {
   return app.add_flag(
-      "--gate", is_gate,
+      "--gate",
       "For pipelines: exit 3 where something is slower or fails, else 0, however much is "
       "undecided");
 }

@@ -24,12 +24,15 @@ Device known_device(const std::string& id);
 void add_global_options(OptionSet& app, GlobalOptions& options);
 
 using tune::DeploymentOptions;
+// What a step works on and how it is split; then how experts are used and in which types, too.
+// Returns those of the first.
+std::vector<Option> add_layout_options(OptionSet& app, DeploymentOptions& options);
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 // --mpi-hosts ("`what` these nodes of one MPI job") and --mpi-listen.
 void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string& what);
 
 // --gate: of verdicts, exit 3 with a SLOWER or FAILED and 0 without.
-Option add_gate_option(OptionSet& app, bool& is_gate);
+Value<bool> add_gate_option(OptionSet& app);
 
 std::string database_path(const GlobalOptions& options);  // a writer creates its folder
 // Where files lie that go with it: beside it, or of a server's beside the default one.

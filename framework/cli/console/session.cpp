@@ -73,7 +73,7 @@ tune::KernelMeasuring measuring_with(const GlobalOptions& global, const LocalMac
   out.plugin_path = plugin.path;
   out.plugin_hash = plugin.hash;
   out.peaks = peaks ? &*peaks : nullptr;
-  out.is_interrupted = interrupted;
+  out.stop = interrupts();
   return out;
 }
 
@@ -109,7 +109,7 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
                                             progress.step(static_cast<std::size_t>(share * 100),
                                                           100, 0, what, -1);
                                           },
-                                      .is_interrupted = interrupted});
+                                      .stop = interrupts()});
 }
 
 void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine) {

@@ -35,9 +35,9 @@ CommandResult execute(const ModelOptions& options) {
 
 Action add_model(OptionSet& app) {
   auto options = std::make_shared<ModelOptions>();
-  add_model_options(app, *options);
-  return [options, app](const GlobalOptions&) {
-    options->is_explained = app.is_given("--explain");
+  const Option explain = add_model_options(app, *options);
+  return [=](const GlobalOptions&) {
+    options->is_explained = explain.is_given();
     return execute(*options);
   };
 }

@@ -56,18 +56,18 @@ void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
   app.add_option("--recompute", o.training.recompute,
                  "Training: none, selective, alternate or full");
-  app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
   app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
   app.add_option("--optimizer", o.training.optimizer,
                  "Training: none, sgd, momentum, adam or adam8bit");
   app.add_option("--gradients", o.training.gradients, "Training: dtype of the gradients");
   app.add_option("--lora-rank", o.training.lora_rank, "Training: low-rank adapters alone");
-  app.add_flag("--sequence-parallel", o.training.sequence_parallel,
-               "Training: norms and residuals split over tp");
 }
 
-void add_model_options(OptionSet& app, ModelOptions& o) {
+Option add_model_options(OptionSet& app, ModelOptions& o) {
   add_step_options(app, o);
+  app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
+  app.add_flag("--sequence-parallel", o.training.sequence_parallel,
+               "Training: norms and residuals split over tp");
   app.add_flag("--list", o.list, "List the shipped models");
   app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
@@ -77,10 +77,12 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                  "megatron-bridge, deepseek-v3, torchtitan, chinchilla, executed, ...");
   app.add_option("--set", o.question.switches, "One switch of the convention: attention=full")
       ->allow_extra_args(false);
-  app.add_option("--explain", o.explain,
-                 "The formula of one operator with its numbers, or a word of the glossary; alone: "
-                 "all of them")
-      ->expected(0, 1);
+  const Option explain =
+      app.add_option(
+             "--explain", o.explain,
+             "The formula of one operator with its numbers, or a word of the glossary; alone: "
+             "all of them")
+          .expected(0, 1);
   app.add_flag("--all", o.shows_all, "Every operator with its shapes, splits, FLOPs and bytes");
   app.add_option("--json-schema", o.json_schema,
                  "reference: the keys of the MFU simulator that users move from")
@@ -94,6 +96,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--kernel-flow", o.kernels.kernel_flow,
                  "Measured kernels in order: FILE, @FILE or JSON")
       ->excludes("--kernel-ms");
+  return explain;
 }
 
 PricedStep priced_step(const ModelOptions& options) {

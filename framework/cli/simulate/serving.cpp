@@ -2,15 +2,63 @@
 #include <memory>
 
 #include "cli/console/facts.hpp"
+#include "cli/serve.hpp"
 #include "pages/simulate/serving_page.hpp"
 #include "report/report.hpp"
 #include "simulate/serving/serving_json.hpp"
+#include "simulate/timeline/timeline_export.hpp"
 #include "tune/serving/served_simulation.hpp"
 
 namespace halmark::cli {
+namespace {
+
+struct ServingFiles {
+  std::string events, perfetto, html;
+};
+
+// The page has no other load than clients, and aggregated engines alone.
+void check_page(const tune::ServingQuestion& q) {
+  if (!q.has_rate && q.trace.empty() && q.mode == "aggregated") return;
+  throw refused("the page has clients of aggregated engines", "--html",
+                "leave it out, or --rate, --arrivals and --mode");
+}
+
+pages::PageState page_state(const tune::ServingQuestion& q, const tune::ServedSimulation& s) {
+  return {.device = known_device(q.latency.device).id,
+          .model = s.spec.id,
+          .dtype = q.dtype,
+          .shards = s.configuration.devices(),
+          .load = pages::PageLoad{.clients = q.load.clients,
+                                  .input = q.load.shape.input_tokens,
+                                  .output = q.load.shape.output_tokens,
+                                  .requests = q.load.requests,
+                                  .engine = q.engine_terms}};
+}
+
+CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
+                      const ServingFiles& files) {
+  if (!files.html.empty()) check_page(q);
+  q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
+  const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
+  CommandResult out =
+      shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels, s.record, s.summary,
+                                 s.closed_form, s.keeps_ttft, s.keeps_tpot, s.basis}));
+  if (!files.events.empty()) {
+    write_whole_file(serving::events_text(s.record.timeline), files.events);
+    out.text += "events written to " + files.events + '\n';
+  }
+  if (!files.perfetto.empty()) {
+    write_whole_file(simulate::chrome_trace(s.record.timeline), files.perfetto);
+  }
+  if (!files.html.empty()) write_page(global, page_state(q, s), files.html, out);
+  return out;
+}
+
+}  // namespace
 
 Action add_simulate_serving(OptionSet& app) {
   auto q = std::make_shared<tune::ServingQuestion>();
+  auto files = std::make_shared<ServingFiles>();
   app.add_option("model", q->model, "Shipped id, alias, or path of a config.json")->required();
   app.add_option("--device,--device-file", q->latency.device, "Known device")->required();
   app.add_option("--devices", q->devices, "Of the whole server: those of one engine by --tp");
@@ -19,7 +67,8 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--dp", q->dp, "Engines, each with a queue of its own");
   app.add_option("--ep", q->ep, "Ranks that experts are spread over, of tp and dp");
   app.add_option("--dtype", q->dtype, precision_help());
-  app.add_option("--rate", q->load.rate_per_s, "Requests a second, arriving by chance");
+  const Option rate =
+      app.add_option("--rate", q->load.rate_per_s, "Requests a second, arriving by chance");
   app.add_option("--burst", q->load.variation, "Of --rate: deviation over mean of the gaps (1)");
   app.add_option("--concurrency", q->load.clients, "Clients that each wait for their answer (1)");
   app.add_flag("--at-once", q->begins_at_once, "Clients begin together, as benchmarks do");
@@ -45,17 +94,12 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--tpot", q->tpot, "Level: time between tokens at most, 30ms");
   app.add_option("--seed", q->load.seed, "Of arrivals (1)");
   app.add_option("--latency", q->latency.sources, "As of halmark tune (roofline)")->delimiter(',');
-  app.add_option("--events", q->events_file, "File for the events, one JSON line each");
-  return [q, app](const GlobalOptions&) {
-    q->has_rate = app.is_given("--rate");
-    const auto s = tune::simulate_serving(*q, config_dirs("models"), config_dirs("devices"));
-    CommandResult out =
-        shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels, s.record, s.summary,
-                                   s.closed_form, s.keeps_ttft, s.keeps_tpot, s.basis}));
-    if (q->events_file.empty()) return out;
-    write_whole_file(serving::events_text(s.record.timeline), q->events_file);
-    out.text += "events written to " + q->events_file + '\n';
-    return out;
+  app.add_option("--events", files->events, "File for the events, one JSON line each");
+  app.add_option("--perfetto", files->perfetto, "Writes a trace for ui.perfetto.dev");
+  app.add_option("--html", files->html, "Writes the page of halmark serve around this server");
+  return [=](const GlobalOptions& global) {
+    q->has_rate = rate.is_given();
+    return execute(global, *q, *files);
   };
 }
 

@@ -7,11 +7,11 @@ namespace halmark::cli {
 
 Action add_simulate(OptionSet& app) {
   static constexpr std::array table = {
-      Command{"step", "A step of prefill or decode", 1, add_simulate_step},
-      Command{"training", "A training step: 1F1B, interleaved or zero-bubble", 1,
+      Command{"step", "A step of prefill or decode", add_simulate_step},
+      Command{"training", "A training step: 1F1B, interleaved or zero-bubble",
               add_simulate_training},
-      Command{"serving", "A stream of requests on a server's engines", 1, add_simulate_serving},
-      Command{"plan", "Shards of a model: layouts, tensors, stages, what they exchange", 1,
+      Command{"serving", "A stream of requests on a server's engines", add_simulate_serving},
+      Command{"plan", "Shards of a model: layouts, tensors, stages, what they exchange",
               add_simulate_plan},
   };
   std::vector<std::pair<OptionSet, Action>> actions;

@@ -17,7 +17,7 @@ namespace {
 struct CompareOptions {
   std::string before, after, floor = "3%";
   std::vector<std::string> out;
-  bool is_live = false, is_gate = false;
+  bool is_gate = false;
   tune::CaseRequest asked;
   int pairs = 5;
   double seconds = 0.05;
@@ -29,7 +29,6 @@ history::FrontSide front_of(const history::Side& side) {
 }
 
 CommandResult stored(const GlobalOptions& global, const CompareOptions& o) {
-  if (!o.asked.op.empty()) throw refused("--op is of --live: stored sides have their kernels");
   const std::string database = database_path(global);
   history::Comparison comparison = history::compare_sides(
       history::load_side(o.before, database), history::load_side(o.after, database),
@@ -90,24 +89,27 @@ Action add_compare(OptionSet& app) {
       ->required();
   app.add_option("after", o->after, "What is compared with it, of the same kind")->required();
   app.add_option("--floor", o->floor, "Smaller changes of a time are none (default 3%)");
-  add_gate_option(app, o->is_gate);
+  const auto is_gate = add_gate_option(app);
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md");
-  app.add_flag("--live", o->is_live,
-               "Two builds of a plugin take turns on the kernels of the latest run, or on --op");
-  app.add_option("--op", o->asked.op, "--live: op to measure");
-  app.add_option("--params", o->asked.params, "--live: its problems, as of halmark bench");
-  app.add_option("--dtype", o->asked.dtypes, "--live: dtypes, comma-separated")->delimiter(',');
-  app.add_option("--backend", o->asked.backend, "--live: backend, for example cpu");
-  app.add_option("--device", o->asked.device, "--live: device of the backend");
-  app.add_option("--pairs", o->pairs, "--live: pairs of fresh processes")->check(within(3, 100));
+  const auto is_live = app.add_flag(
+      "--live", "Two builds of a plugin take turns on the kernels of the latest run, or on --op");
+  app.add_option("--op", o->asked.op, "--live: op to measure").with("--live");
+  app.add_option("--params", o->asked.params, "--live: its problems, as of halmark bench")
+      .with("--op");
+  app.add_option("--dtype", o->asked.dtypes, "--live: dtypes, comma-separated")
+      .delimiter(',')
+      .with("--op");
+  app.add_option("--backend", o->asked.backend, "--live: backend, for example cpu").with("--live");
+  app.add_option("--device", o->asked.device, "--live: device of the backend").with("--op");
+  app.add_option("--pairs", o->pairs, "--live: pairs of fresh processes")
+      .check(within(3, 100))
+      .with("--live");
   app.add_option("--seconds", o->seconds, "--live: sampling time of a turn")
-      ->check(within(0.001, 10.0));
-  return [o, app](const GlobalOptions& global) {
-    for (const char* name : {"--params", "--dtype", "--device"}) {
-      if (!o->is_live || !o->asked.op.empty() || !app.is_given(name)) continue;
-      throw refused(std::string(name) + " is of --op: the kernels of the latest run have theirs");
-    }
-    return o->is_live ? live(global, *o) : stored(global, *o);
+      .check(within(0.001, 10.0))
+      .with("--live");
+  return [=](const GlobalOptions& global) {
+    o->is_gate = *is_gate;
+    return *is_live ? live(global, *o) : stored(global, *o);
   };
 }
 

@@ -23,8 +23,6 @@ struct DeployCheckOptions {
   std::optional<std::int64_t> point;
 };
 
-bool goes_on() { return interrupted() ? throw Error(interrupt_exit_code(), "interrupted") : true; }
-
 CommandResult check_layer(const DeployCheckOptions& o, const SearchedFront& front,
                           const std::string& app) {
   const HeldInterrupts until_app_ended;
@@ -32,7 +30,7 @@ CommandResult check_layer(const DeployCheckOptions& o, const SearchedFront& fron
   return shown(deploy::layer_view(deploy::check_layer(
       load_model(front.model, config_dirs("models")),
       tune::deployment_of(front, number, {}, config_dirs("models"), config_dirs("devices")), app,
-      goes_on)));
+      interrupts())));
 }
 
 CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
@@ -55,7 +53,7 @@ CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
       load_model(front.model, config_dirs("models")), planned,
       {.program = program,
        .device = machine.machine.cpu_model + ", " + std::to_string(machine.cores) + " cores",
-       .goes_on = goes_on,
+       .stop = interrupts(),
        .progress = [&](const std::string& what) { progress.step(0, 1, 0, what, -1); }});
   progress.finish();
   CommandResult out = shown(deploy::check_view(checked));

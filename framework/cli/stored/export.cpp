@@ -78,9 +78,7 @@ void add_export_options(OptionSet& app, exports::ExportRequest& o) {
         app.add_option("--image", o.image,
                        "With k8s: instead of the image that the engine publishes"),
         app.add_option("--checkpoint", o.checkpoint,
-                       "What the engine loads (default: the name of the model on its hub)"),
-        app.add_flag("--overwrite", o.overwrites,
-                     "Replace scripts and configs that are there with other contents")}) {
+                       "What the engine loads (default: the name of the model on its hub)")}) {
     option.only_output();
   }
 }
@@ -106,6 +104,9 @@ report::View exported_point(const SearchedFront& front, const Pick& pick,
 Action add_export(OptionSet& app) {
   auto o = std::make_shared<ExportOptions>();
   add_export_options(app, o->asked);
+  app.add_flag("--overwrite", o->asked.overwrites,
+               "Replace scripts and configs that are there with other contents")
+      .only_output();
   app.add_option("--point", o->point, "Number of the point; without --as all are listed")
       .check(within(1, 1'000'000));
   app.add_option("--pick", o->pick, std::string("Instead of a number: ") + pick_help)

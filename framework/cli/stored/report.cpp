@@ -11,16 +11,14 @@
 namespace halmark::cli {
 namespace {
 
-struct ReportOptions {
-  std::vector<std::int64_t> runs;  // none = the latest
-  std::vector<std::string> out;
-};
+using Runs = std::vector<std::int64_t>;  // none = the latest
+using Files = std::vector<std::string>;
 
-CommandResult side_by_side(const Store& store, const GlobalOptions& global,
-                           const ReportOptions& options) {
-  const auto runs = tune::stored_reports(store, options.runs, reporting_machine(local_machine()));
+CommandResult side_by_side(const Store& store, const GlobalOptions& global, const Runs& runs_of,
+                           const Files& out) {
+  const auto runs = tune::stored_reports(store, runs_of, reporting_machine(local_machine()));
   CommandResult result{.data = runs_json(runs), .text = runs_text(runs, stdout_columns())};
-  for (const std::string& path : options.out) {
+  for (const std::string& path : out) {
     write_runs(runs, path);
     result.text += "written: " + path + '\n';
   }
@@ -28,10 +26,10 @@ CommandResult side_by_side(const Store& store, const GlobalOptions& global,
   return result;
 }
 
-CommandResult execute(const GlobalOptions& global, const ReportOptions& options) {
+CommandResult execute(const GlobalOptions& global, const Runs& runs, const Files& out) {
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
-  if (options.runs.size() > 1) return side_by_side(*store, global, options);
-  const auto run = options.runs.empty() ? store->latest_sweep() : std::optional(options.runs[0]);
+  if (runs.size() > 1) return side_by_side(*store, global, runs, out);
+  const auto run = runs.empty() ? store->latest_sweep() : std::optional(runs[0]);
   if (!run) {
     const auto other = store->latest_run();
     throw refused(other ? "the database has no sweep" : "the database has no run",
@@ -42,7 +40,7 @@ CommandResult execute(const GlobalOptions& global, const ReportOptions& options)
   const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));
   CommandResult result{.data = report_json(report),
                        .text = report_text(report, use_color(global), stdout_columns())};
-  for (const std::string& path : options.out) {
+  for (const std::string& path : out) {
     write_report(report, path);
     result.text += "written: " + path + '\n';
   }
@@ -54,11 +52,12 @@ CommandResult execute(const GlobalOptions& global, const ReportOptions& options)
 }  // namespace
 
 Action add_report(OptionSet& app) {
-  auto o = std::make_shared<ReportOptions>();
-  app.add_option("--run", o->runs, "Run number (default: the latest); several stand side by side")
-      ->allow_extra_args(false);
-  app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
-  return [o](const GlobalOptions& global) { return execute(global, *o); };
+  const auto runs =
+      app.add<Runs>("--run", "Run number (default: the latest); several stand side by side");
+  Option(runs).allow_extra_args(false);
+  const auto out =
+      app.add<Files>("--out,-o", "Report file, format by suffix: .html .json .csv .md");
+  return [=](const GlobalOptions& global) { return execute(global, *runs, *out); };
 }
 
 }  // namespace halmark::cli

@@ -6,36 +6,24 @@
 #include "history/view/retention_view.hpp"
 
 namespace halmark::cli {
-namespace {
-
-struct RetireOptions {
-  int keep_runs = 0, keep_nights = 0;
-  std::string older_than;
-  bool is_dry_run = false;
-};
-
-CommandResult execute(const GlobalOptions& global, const RetireOptions& o) {
-  const RetentionPolicy policy = retention_policy(o.keep_runs, o.keep_nights, o.older_than);
-  return shown(history::retention_view(
-      history::apply_retention(database_path(global), policy, o.is_dry_run)));
-}
-
-}  // namespace
-
 Action add_retire(OptionSet& app) {
-  auto o = std::make_shared<RetireOptions>();
-  app.add_option("--keep-runs", o->keep_runs, "The latest runs keep their samples")
-      ->check(within(1, 1'000'000));
-  app.add_option("--keep-nights", o->keep_nights,
-                 "Runs of the latest dates on which one began keep theirs")
-      ->check(within(1, 1'000'000));
-  app.add_option("--older-than", o->older_than, "Of runs that began before: 12h, 30d, 8w");
-  app.add_flag("--dry-run", o->is_dry_run, "Say what would go, and change nothing");
+  const auto keep_runs =
+      app.add("--keep-runs", "The latest runs keep their samples", 0).check(within(1, 1'000'000));
+  const auto keep_nights =
+      app.add("--keep-nights", "Runs of the latest dates on which one began keep theirs", 0)
+          .check(within(1, 1'000'000));
+  const auto older_than =
+      app.add<std::string>("--older-than", "Of runs that began before: 12h, 30d, 8w");
+  const auto is_dry_run = app.add_flag("--dry-run", "Say what would go, and change nothing");
   app.add_example(
       "halmark retire --keep-nights 30\n"
       "  deletes the raw samples of runs before the latest 30 nights: medians, intervals and all\n"
       "  else of their rows stay, and halmark verify says that the samples are retired");
-  return [o](const GlobalOptions& global) { return execute(global, *o); };
+  return [=](const GlobalOptions& global) {
+    return shown(history::retention_view(history::apply_retention(
+        database_path(global), retention_policy(*keep_runs, *keep_nights, *older_than),
+        *is_dry_run)));
+  };
 }
 
 }  // namespace halmark::cli

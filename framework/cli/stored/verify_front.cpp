@@ -9,10 +9,6 @@
 namespace halmark::cli {
 namespace {
 
-struct VerifyFrontOptions {
-  std::string proof, journal;
-};
-
 ExitCode exit_code_of(ProofVerdict verdict) {
   switch (verdict) {
     case ProofVerdict::holds:
@@ -27,24 +23,21 @@ ExitCode exit_code_of(ProofVerdict verdict) {
   return ExitCode::error;
 }
 
-CommandResult execute(const GlobalOptions&, const VerifyFrontOptions& options) {
-  const FrontProofCheck check = check_front_proof(
-      read_input(options.proof, proof_input),
-      {.journal = options.journal,
-       .read_device = [](std::string_view text) { return parse_device(text, "device record"); }});
-  CommandResult out{.exit_code = exit_code_of(check.verdict),
-                    .text = front_proof_text(check, options.proof)};
-  out.data = front_proof_json(check, options.proof);
-  return out;
-}
-
 }  // namespace
 
 Action add_verify_front(OptionSet& app) {
-  auto o = std::make_shared<VerifyFrontOptions>();
-  app.add_option("proof", o->proof, "What halmark tune --proof wrote")->required();
-  app.add_option("--journal", o->journal, "Results database whose rows it must follow from");
-  return [o](const GlobalOptions& options) { return execute(options, *o); };
+  const auto proof = app.add<std::string>("proof", "What halmark tune --proof wrote").required();
+  const auto journal =
+      app.add<std::string>("--journal", "Results database whose rows it must follow from");
+  return [=](const GlobalOptions&) {
+    const FrontProofCheck check = check_front_proof(
+        read_input(*proof, proof_input),
+        {.journal = *journal,
+         .read_device = [](std::string_view text) { return parse_device(text, "device record"); }});
+    return CommandResult{.exit_code = exit_code_of(check.verdict),
+                         .data = front_proof_json(check, *proof),
+                         .text = front_proof_text(check, *proof)};
+  };
 }
 
 }  // namespace halmark::cli

@@ -1,5 +1,6 @@
 // halmark trace: what a torch-profiler trace executed, per layer and operator, and whether that is
 // what the model says.
+#include <algorithm>
 #include <memory>
 
 #include "cli/console/facts.hpp"
@@ -112,7 +113,8 @@ Action add_trace(OptionSet& app) {
                  "Model to compare with, layer by layer: an id or a config.json; exit 3 when they "
                  "differ");
   app.add_option("--tolerance", options->tolerance_pct, "Largest difference that is ok, percent")
-      ->check(within(0.0, 100.0));
+      ->check(within(0.0, 100.0))
+      .with("--compare");
   app.add_option("--max-unpacked-mib", options->max_unpacked_mib,
                  "Limit of the file and of what it unpacks to")
       ->check(within(1, 1 << 20));
@@ -120,18 +122,20 @@ Action add_trace(OptionSet& app) {
                "Measure the trace's matrix products and attention here, and predict each step: the "
                "rest has the time of the trace");
   PredictionRequest& prediction = options->prediction;
-  app.add_option("--backend", prediction.backend, "With --predict: who executes the kernels");
-  app.add_option("--device", prediction.device, "With --predict: device of the backend");
+  app.add_option("--backend", prediction.backend, "With --predict: who executes the kernels")
+      .with("--predict");
+  app.add_option("--device", prediction.device, "With --predict: device of the backend")
+      .with("--predict");
   app.add_option("--rounds", prediction.rounds, "With --predict: fresh processes per kernel")
-      ->check(within(1, 99));
+      ->check(within(1, 99))
+      .with("--predict");
   app.add_option("--seconds", prediction.seconds,
                  "With --predict: sampling time per kernel and round")
-      ->check(within(0.001, 600.0));
-  add_deployment_options(app, options->configuration);
-  return [options, app](const GlobalOptions& global) {
-    for (const char* size : {"--phase", "--batch", "--new-tokens", "--context"}) {
-      options->has_workload |= app.is_given(size);
-    }
+      ->check(within(0.001, 600.0))
+      .with("--predict");
+  const auto sizes = add_layout_options(app, options->configuration);
+  return [=](const GlobalOptions& global) {
+    options->has_workload = std::ranges::any_of(sizes, &Option::is_given);
     if (!options->recipe.empty()) return shown_recipe(options->recipe);
     if (options->file.empty()) {
       throw refused("no trace is named", {},

@@ -175,6 +175,13 @@ struct StackStep {
   std::string operator_name;  // "q_proj"
   std::string layer_type;     // "decoder", "embedding", "head"
 };
+template <class V, Of<StackStep> M>
+void fields(V& v, M& m) {
+  v("kernel", m.kernel);
+  v("instance", m.instance);
+  v("operator", m.operator_name);
+  v("layer_type", m.layer_type);
+}
 
 // Everything one shard executes for one step, in order. Collectives are steps like the others.
 struct Stack {
@@ -186,6 +193,14 @@ struct Stack {
   // Where its rank lies, if that is named; else on a part of the device that its kernels name.
   std::optional<ShardPlace> place = {};
 };
+template <class V, Of<Stack> M>
+void fields(V& v, M& m) {
+  v("kernels", m.kernels);
+  v("instances", m.instances);
+  v("steps", m.steps);
+  v.unless_default("members", m.members);
+  v.unless_default("place", m.place);
+}
 
 // Time of one operator over the step, on the slowest shard.
 struct OperatorShare {

@@ -25,6 +25,20 @@ struct SearchedFront {
   std::string nearest_miss;        // of levels that nothing keeps, in words; "" = none is known
   std::vector<Evaluation> points;  // in the order in which they were printed; point 1 comes first
 };
+// Without the points, which a study has as its trials.
+template <class V, Of<SearchedFront> M>
+void fields(V& v, M& m) {
+  v("title", m.title);
+  v("model", m.model);
+  v("command", m.command);
+  v("started_utc", m.started_utc);
+  v("device", m.device);
+  v("memory_fraction", m.memory_fraction);
+  v("basis", m.basis);
+  v("objectives", m.objectives);
+  v("levels", m.levels);
+  v("configurations", m.configurations);
+}
 
 // Bytes of the fullest rank when it is as full as the point lets it become.
 struct RankBytes {

@@ -53,6 +53,9 @@ bool is_maximised(Objective objective);
 // By name. Of requests also "latency" and "throughput": of a request, and generated tokens.
 std::optional<Objective> parse_objective(std::string_view name);
 std::optional<Objective> parse_request_objective(std::string_view name);
+template <>
+inline constexpr ClosedSet<Objective> closed_set<Objective>{"an objective", objective_name,
+                                                            parse_objective};
 
 // Nothing where the evaluation has no such figure.
 std::optional<double> objective_value(const Evaluation& evaluation, Objective objective);
@@ -72,6 +75,11 @@ struct ServiceLevel {
   double limit = 0;
   std::string where;  // file:line:column
 };
+template <class V, Of<ServiceLevel> M>
+void fields(V& v, M& m) {
+  v("objective", m.objective);
+  v("limit", m.limit);
+}
 
 struct ServiceViolation {
   Objective objective = Objective::ttft;

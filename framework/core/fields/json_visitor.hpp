@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -36,6 +37,15 @@ template <class T>
 Json written(const std::vector<T>& values) {
   Json out = Json::array();
   for (const T& value : values) out.push_back(written(value));
+  return out;
+}
+
+inline std::string text_of_key(const std::string& key) { return key; }
+std::string text_of_key(std::integral auto key) { return std::to_string(key); }
+template <class K, class T>
+Json written(const std::map<K, T>& values) {
+  Json out = Json::object();
+  for (const auto& [key, value] : values) out[text_of_key(key)] = written(value);
   return out;
 }
 
@@ -93,6 +103,13 @@ Json written(const T& value) {
   throw std::invalid_argument(std::string("expected ") + what);
 }
 
+template <std::integral T>
+void read_digits(const std::string& text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) expected("a number in a string");
+}
+inline void read_digits(const std::string& text, std::string& value) { value = text; }
+
 inline void read(const Json& json, std::string& value) {
   if (!json.is_string()) expected("a string");
   value = json.get_ref<const std::string&>();
@@ -131,6 +148,17 @@ void read(const Json& json, std::vector<T>& values) {
   for (const Json& item : json) read(item, values.emplace_back());
 }
 
+template <class K, class T>
+void read(const Json& json, std::map<K, T>& values) {
+  if (!json.is_object()) expected("an object");
+  values.clear();
+  for (const auto& [text, item] : json.items()) {
+    K key{};
+    read_digits(text, key);
+    read(item, values[key]);
+  }
+}
+
 class Reader {
  public:
   static constexpr bool reads = true;
@@ -158,10 +186,7 @@ class Reader {
   void as_text(const char* key, std::uint64_t& value) {
     std::string text;
     (*this)(key, text);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      named(key, [] { expected("a number in a string"); });
-    }
+    named(key, [&] { read_digits(text, value); });
   }
   void null_if_infinite(const char* key, double& value) {
     std::optional<double> finite;

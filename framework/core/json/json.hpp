@@ -51,6 +51,7 @@ struct Winner;
 struct Composition;
 struct Untried;
 struct UntriedConfiguration;
+struct SearchedFront;
 struct Validation;
 
 template <class T, class... Others>
@@ -64,7 +65,7 @@ concept ListedValue =
             ServedEstimate, Configuration, OperatorShare, Estimate, Evaluation, MemoryCause,
             RoleMemory, ProportionalSet, MemoryOfRank, MeasuredMemory, Duet, EngineStep,
             EngineImport, Variant, VariantTime, Winner, Composition, Validation, Untried,
-            UntriedConfiguration>;
+            UntriedConfiguration, Device, Stack, SearchedFront>;
 template <ListedValue T>
 void to_json(Json& out, const T& value);
 template <ListedValue T>

@@ -1,6 +1,8 @@
 // Documents of the values that list their fields: each visitor is instantiated here alone.
+#include "core/chosen/deployment.hpp"
 #include "core/chosen/untried.hpp"
 #include "core/chosen/winner.hpp"
+#include "core/device.hpp"
 #include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
 #include "core/measured/duet.hpp"
@@ -57,6 +59,9 @@ HALMARK_DOCUMENT(Composition)
 HALMARK_DOCUMENT(Untried)
 HALMARK_DOCUMENT(UntriedConfiguration)
 HALMARK_DOCUMENT(Validation)
+HALMARK_DOCUMENT(Device)
+HALMARK_DOCUMENT(Stack)
+HALMARK_DOCUMENT(SearchedFront)
 #undef HALMARK_DOCUMENT
 
 }  // namespace halmark

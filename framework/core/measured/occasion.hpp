@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields/fields.hpp"
+
 namespace halmark {
 
 // Probes of one figure within ten minutes.
@@ -20,6 +22,14 @@ struct Occasion {
   bool is_busy = false;         // other work took the CPUs of all its probes
   bool operator==(const Occasion&) const = default;
 };
+template <class V, Of<Occasion> M>
+void fields(V& v, M& m) {
+  v.unless_default("utc", m.utc);
+  v("probes", m.probes);
+  v("median", m.median);
+  v("highest", m.highest);
+  v("busy", m.is_busy);
+}
 
 inline constexpr std::int64_t occasion_gap_s = 600;
 // A probe whose threads had less of their time on a CPU was beside other work.

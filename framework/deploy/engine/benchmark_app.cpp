@@ -14,6 +14,7 @@
 #include "deploy/bench/engine_bench.hpp"
 #include "deploy/engine/openvino_layer.hpp"
 #include "host/process/contained_process.hpp"
+#include "host/process/interrupt.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -61,7 +62,8 @@ std::string last_line(const std::string& log) {
   return last;
 }
 
-void run(const std::string& app, const std::vector<std::string>& arguments, const GoesOn& goes_on) {
+void run(const std::string& app, const std::vector<std::string>& arguments,
+         const std::stop_token& stop) {
   ProcessSpec spec{.program = app, .arguments = arguments, .environment = {}, .cpus = {}};
   for (const char* name : {"PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"}) {
     if (const char* value = std::getenv(name)) spec.environment[name] = value;
@@ -70,7 +72,7 @@ void run(const std::string& app, const std::vector<std::string>& arguments, cons
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::duration<double>(run_s + load_time_max_s);
   while (process->running()) {
-    if (!goes_on()) throw Error(ExitCode::interrupted, "interrupted");
+    if (stop.stop_requested()) throw Error(interrupt_exit_code(), "interrupted");
     if (std::chrono::steady_clock::now() > end) throw unfit("benchmark_app did not end");
     std::this_thread::sleep_for(poll_interval);
   }
@@ -109,7 +111,7 @@ std::string benchmark_app(const std::string& folder) {
 }
 
 CheckedLayer check_layer(const ModelSpec& spec, const Deployment& deployment,
-                         const std::string& app, const GoesOn& goes_on) {
+                         const std::string& app, const std::stop_token& stop) {
   const Configuration& configuration = deployment.configuration();
   const exports::DecoderLayer layer = layer_of(spec, configuration);
   if (!deployment.point.estimate) throw refused("it is no step with a time", configuration.key());
@@ -133,7 +135,7 @@ CheckedLayer check_layer(const ModelSpec& spec, const Deployment& deployment,
                                               "-json_stats",
                                               "-report_folder",
                                               folder.path()};
-  run(app, arguments, goes_on);
+  run(app, arguments, stop);
   const EngineImport report = read_bench("openvino-bench", folder.file("benchmark_report.json"),
                                          {.model_id = configuration.model, .precision = weights});
   CheckedLayer out{.point_name = deployment.point_name,

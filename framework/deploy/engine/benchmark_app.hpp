@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
 #include "core/chosen/deployment.hpp"
 #include "core/measured/engine_step.hpp"
-#include "deploy/engine/loopback_http.hpp"
 #include "model/spec/model_spec.hpp"
 #include "report/views/view.hpp"
 
@@ -25,9 +25,10 @@ struct CheckedLayer {
 };
 
 // Writes the layer among the temporary files, runs the app for seconds, reads its report.
-// Throws Error (exit 2) for what is not written, (exit 5) with the app's own words where it fails.
+// Throws Error (exit 2) for what is not written, (exit 5) with the app's own words where it fails,
+// (exit 130) when it is to stop.
 CheckedLayer check_layer(const ModelSpec& spec, const Deployment& deployment,
-                         const std::string& app, const GoesOn& goes_on);
+                         const std::string& app, const std::stop_token& stop);
 
 report::View layer_view(const CheckedLayer& layer);
 

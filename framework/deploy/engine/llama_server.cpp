@@ -10,6 +10,8 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "host/process/interrupt.hpp"
+#include "serve/http_client.hpp"
 
 namespace halmark::deploy {
 namespace {
@@ -86,8 +88,8 @@ class EventReader {
 
 }  // namespace
 
-LlamaServer::LlamaServer(const ServerCommand& command, GoesOn goes_on)
-    : port_(free_port()), goes_on_(std::move(goes_on)) {
+LlamaServer::LlamaServer(const ServerCommand& command, std::stop_token stop)
+    : port_(serve::free_port()), stop_(std::move(stop)) {
   ProcessSpec spec{.program = command.program,
                    .arguments = command.arguments,
                    .environment = plain_environment(),
@@ -99,17 +101,21 @@ LlamaServer::LlamaServer(const ServerCommand& command, GoesOn goes_on)
   process_ = ContainedProcess::start(spec);
   const auto deadline = std::chrono::steady_clock::now() + load_time_max;
   const auto ignore = [](std::string_view) {};
-  while (http_request(port_, "GET", "/health", "", ignore, goes_on_) != 200) {
-    if (!goes_on_()) throw failure("was stopped");
+  while (serve::ask_loopback(port_, "/health", "", ignore, stop_) != 200) {
+    check_stop();
     if (!process_->running()) throw failure("ended while it loaded");
     if (std::chrono::steady_clock::now() > deadline) throw failure("did not come up");
     std::this_thread::sleep_for(poll_interval);
   }
   std::string props;
-  http_request(
-      port_, "GET", "/props", "", [&](std::string_view s) { props += s; }, goes_on_);
+  serve::ask_loopback(
+      port_, "/props", "", [&](std::string_view s) { props += s; }, stop_);
   const Json said = Json::parse(props, nullptr, false);
   if (said.is_object()) build_ = said.value("build_info", "");
+}
+
+void LlamaServer::check_stop() const {
+  if (stop_.stop_requested()) throw Error(interrupt_exit_code(), "interrupted");
 }
 
 Error LlamaServer::failure(const std::string& what) {
@@ -126,13 +132,13 @@ TokenTimes LlamaServer::complete_one(const std::vector<std::int64_t>& prompt,
                         {"stream", true},     {"timings_per_token", true}};
   EventReader events(out);
   std::string answer;
-  const int status = http_request(
-      port_, "POST", "/completion", dump_json(request),
+  const int status = serve::ask_loopback(
+      port_, "/completion", dump_json(request),
       [&](std::string_view piece) {
         if (answer.size() < 4096) answer += piece;
         events.add(piece);
       },
-      goes_on_);
+      stop_);
   if (status != 200) {
     throw unfit("llama-server refused a request (status " + std::to_string(status) +
                 "): " + printable(answer));
@@ -156,7 +162,7 @@ std::vector<TokenTimes> LlamaServer::complete(const std::vector<std::vector<std:
       });
     }
   }
-  goes_on_();
+  check_stop();
   const bool has_failed = std::ranges::any_of(failures, [](const auto& f) { return f != nullptr; });
   // Of a server that dies the connection ends a moment before the process does.
   const double patience_s = has_failed ? 0.5 : 0;

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "core/text/error.hpp"
-#include "deploy/engine/loopback_http.hpp"
 #include "host/process/contained_process.hpp"
 
 namespace halmark::deploy {
@@ -31,8 +30,8 @@ struct TokenTimes {
 class LlamaServer {
  public:
   // Waits until the weights are loaded. Throws Error (exit 5) with the end of its log where it
-  // does not come up, or interrupted ends the wait.
-  LlamaServer(const ServerCommand& command, GoesOn goes_on);
+  // does not come up, (exit 130) when it is to stop.
+  LlamaServer(const ServerCommand& command, std::stop_token stop);
   LlamaServer(const LlamaServer&) = delete;
   LlamaServer& operator=(const LlamaServer&) = delete;
 
@@ -43,11 +42,12 @@ class LlamaServer {
   const std::string& build() const { return build_; }  // as the server says it: "b5163-8cf427ff"
 
  private:
+  void check_stop() const;
   Error failure(const std::string& what);
   TokenTimes complete_one(const std::vector<std::int64_t>& prompt, std::int64_t generated) const;
 
   int port_ = 0;
-  GoesOn goes_on_;
+  std::stop_token stop_;
   std::unique_ptr<ContainedProcess> process_;
   std::string build_;
 };

@@ -8,8 +8,8 @@
 #include "fleet/fleet_measurer.hpp"
 #include "fleet/nodes/peers.hpp"
 #include "fleet/sessions.hpp"
-#include "postgresql/session.hpp"
 #include "report/text/table.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -25,30 +25,6 @@ std::optional<Device> optional_device(const Json& json, const std::string& where
   return parse_device(json.get<std::string>(), where);
 }
 
-Machine machine_from(const Json& json) {
-  Machine m{.host = any_host};
-  json_fields::read(json, m);
-  return m;
-}
-
-Json json_of(const MeasureLimits& limits) {
-  Json out = Json::object();
-  if (limits.rounds) out["rounds"] = *limits.rounds;
-  for (const LimitRow& row : limit_rows()) {
-    if (limits.*row.value) out[row.key] = *(limits.*row.value);
-  }
-  return out;
-}
-
-MeasureLimits limits_from(const Json& json) {
-  MeasureLimits out;
-  if (json.contains("rounds")) out.rounds = json.at("rounds").get<std::int64_t>();
-  for (const LimitRow& row : limit_rows()) {
-    if (json.contains(row.key)) out.*row.value = json.at(row.key).get<double>();
-  }
-  return out;
-}
-
 Json json_of(const FoundPlugin& plugin) {
   protocol::PluginDescription said = *plugin.description;
   said.log.clear();  // may name files of that machine
@@ -65,14 +41,15 @@ FoundPlugin plugin_from(const Json& json) {
 NodeFacts facts_from(const Json& json, const std::string& where) {
   NodeFacts out;
   tune::LocalMachine& m = out.machine;
-  m.machine = machine_from(json.at("machine"));
+  m.machine.host = any_host;
+  json_fields::read(json.at("machine"), m.machine);
   m.fingerprint = m.rows_fingerprint = m.machine.fingerprint();
   json.at("cores").get_to(m.cores);
   json.at("memory_bytes").get_to(m.memory_bytes);
   json.at("has_bf16").get_to(m.has_bf16);
   m.measured = optional_device(json.at("measured"), where);
   m.datasheet = optional_device(json.at("datasheet"), where);
-  m.limits = limits_from(json.at("limits"));
+  json_fields::read(json.at("limits"), m.limits);
   m.told.emplace();
   for (const auto& [of_class, figures] : json.at("devices").items()) {
     (*m.told)[of_class + '@' + any_host] = {
@@ -124,7 +101,7 @@ std::string facts_text(const NodeFacts& node) {
                     {"has_bf16", m.has_bf16},
                     {"measured", optional_text(m.measured)},
                     {"datasheet", optional_text(m.datasheet)},
-                    {"limits", json_of(m.limits)},
+                    {"limits", json_fields::written(m.limits)},
                     {"devices", std::move(devices)},
                     {"plugins", std::move(plugins)}});
 }

@@ -8,7 +8,7 @@
 #include "core/text/error.hpp"
 #include "fleet/sessions.hpp"
 #include "fleet/work_table.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -12,7 +12,7 @@
 #include "fleet/nodes/class_choice.hpp"
 #include "fleet/sessions.hpp"
 #include "host/plugin/plugin_choice.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -110,7 +110,7 @@ std::optional<NodeFacts> facts_to_plan_with(const PlanningQuestion& question) {
     say("waiting to plan: " + answer.waits);
     const auto end = SteadyClock::now() + poll;
     while (SteadyClock::now() < end) {
-      if (question.is_interrupted()) return std::nullopt;
+      if (question.stop.stop_requested()) return std::nullopt;
       std::this_thread::sleep_for(look);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct PlanningQuestion {
   bool validates = false;  // which this machine does itself, as it does what nights compare
   // Plugins of this machine, asked where it measures something itself.
   std::function<std::vector<FoundPlugin>()> plugins_here;
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
   std::function<void(const std::string&)> say;  // lines for people; may be empty
 };
 

@@ -77,11 +77,8 @@ std::string moved_sentinel(const SentinelHistory& past, const std::map<std::stri
 }
 
 Sentinel::Sentinel(tune::NamedDevices& devices, const WorkerLimits& limits, std::string file,
-                   std::function<bool()> is_interrupted)
-    : devices_(devices),
-      limits_(limits),
-      file_(std::move(file)),
-      is_interrupted_(std::move(is_interrupted)) {}
+                   std::stop_token stop)
+    : devices_(devices), limits_(limits), file_(std::move(file)), stop_(std::move(stop)) {}
 
 std::map<std::string, double> Sentinel::measure(const std::set<std::string>& devices) {
   tune::KernelMeasuring measuring;
@@ -89,7 +86,7 @@ std::map<std::string, double> Sentinel::measure(const std::set<std::string>& dev
   measuring.rounds = rounds;
   measuring.seconds = seconds;
   measuring.worker_limits = limits_;
-  measuring.is_interrupted = is_interrupted_;
+  measuring.stop = stop_;
   std::vector<KernelCase> cases;
   for (const tune::NamedDevice& device : devices_.devices()) {
     if (!devices.contains(device.place.device_text())) continue;
@@ -111,7 +108,7 @@ std::map<std::string, double> Sentinel::measure(const std::set<std::string>& dev
 
 std::string Sentinel::look(const std::set<std::string>& devices) {
   const std::map<std::string, double> now = measure(devices);
-  if (is_interrupted_ && is_interrupted_()) return {};
+  if (stop_.stop_requested()) return {};
   SentinelHistory history = read_history(file_);
   std::string moved = moved_sentinel(history, now);
   if (!moved.empty()) return moved;

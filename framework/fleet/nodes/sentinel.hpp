@@ -2,9 +2,9 @@
 // node's own past.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -28,7 +28,7 @@ class Sentinel {
  public:
   // `file`: the history of this node, made with the first look. Refers to the devices.
   Sentinel(tune::NamedDevices& devices, const WorkerLimits& limits, std::string file,
-           std::function<bool()> is_interrupted);
+           std::stop_token stop);
 
   // Measures those devices ("cpu:0"), each for a few seconds. What did not move becomes part of the
   // past. Returns moved_sentinel(); "" when interrupted. Throws Error: exit 2 for a file that is no
@@ -41,7 +41,7 @@ class Sentinel {
   tune::NamedDevices& devices_;
   WorkerLimits limits_;
   std::string file_;
-  std::function<bool()> is_interrupted_;
+  std::stop_token stop_;
 };
 
 }  // namespace halmark::fleet

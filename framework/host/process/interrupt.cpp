@@ -9,6 +9,7 @@ namespace {
 
 volatile std::sig_atomic_t received = 0;
 volatile std::sig_atomic_t held = 0;
+std::stop_source source;
 
 void on_signal(int signal) {
   // The second one does not wait for a worker: rows are committed one by one, nothing is lost.
@@ -20,6 +21,7 @@ void on_signal(int signal) {
     _exit(signal == SIGINT ? 130 : 143);
   }
   received = signal;
+  source.request_stop();  // atomics alone
 }
 
 }  // namespace
@@ -36,8 +38,10 @@ HeldInterrupts::~HeldInterrupts() { held = held - 1; }
 
 bool interrupted() { return received != 0; }
 
+std::stop_token interrupts() { return source.get_token(); }
+
 ExitCode interrupt_exit_code() {
-  return received == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
+  return received == 0 || received == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
 }
 
 }  // namespace halmark

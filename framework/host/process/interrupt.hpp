@@ -3,6 +3,8 @@
 // asks to stop between samples, and the second leaves.
 #pragma once
 
+#include <stop_token>
+
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -19,7 +21,10 @@ class HeldInterrupts {
 };
 
 bool interrupted();
-// interrupted (130) or terminated (143); only after interrupted().
+// Stops at the first signal. No std::stop_callback on it: the signal would run it, or find its lock
+// taken.
+std::stop_token interrupts();
+// interrupted (130) or terminated (143).
 ExitCode interrupt_exit_code();
 
 }  // namespace halmark

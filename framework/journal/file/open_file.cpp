@@ -13,8 +13,9 @@
 #include "journal/file/log_check.hpp"
 #include "journal/file/new_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/rows/stored_row.hpp"
+#include "journal/rows/row_sql.hpp"
 #include "journal/sqlite/schema.hpp"
+#include "sql/sqlite_statements.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -133,15 +134,12 @@ void configure(SQLite::Database& db, Access access) {
 }
 
 void copy_runs(SQLite::Database& db) {
-  SQLite::Statement before(db,
-                           std::string("SELECT id, chain, ") + run_columns + " FROM run_before");
-  SQLite::Statement insert(db, insert_run);
-  while (before.executeStep()) {
-    bind_run(insert, before.getColumn(0).getInt64(), run_info_of(before, 2),
-             before.getColumn(1).getString());
-    insert.exec();
-    insert.reset();
-  }
+  sql::SqliteStatements statements(db);
+  statements.each("SELECT id, chain, " + run_columns() + " FROM run_before", {},
+                  [&](const sql::Row& row) {
+                    statements.insert(insert_run(sql::Dialect::sqlite),
+                                      values_of(row[0].integer(), run_from(row, 2), row[1].text()));
+                  });
 }
 
 // The file as it is, so that an older halmark, or a user in doubt, has it: "backups/FILE.schema-1"

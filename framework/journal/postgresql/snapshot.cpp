@@ -23,7 +23,9 @@ constexpr const char* orphans_sql =
 class ServerSnapshot : public DatabaseSnapshot {
  public:
   explicit ServerSnapshot(const std::string& url)
-      : session_(libpq_url(url), {.store = "the results database", .rows = "the last rows"}) {
+      : session_(libpq_url(url), {.store = "the results database",
+                                  .rows = "the last rows",
+                                  .instead = "name a file with --db"}) {
     session_.read([&] { require_tables(session_); });
   }
 
@@ -33,10 +35,8 @@ class ServerSnapshot : public DatabaseSnapshot {
     StoredDatabase out;
     session_.read([&] {
       out.foreign_parts = foreign_table_parts(session_);
-      for (const pqxx::row& row : session_.exec(orphans_sql)) {
-        using postgresql::text_at;
-        out.orphans.push_back(
-            {text_at(row, 0), row[1].as<std::int64_t>(), text_at(row, 2), text_at(row, 3)});
+      for (const sql::Row& row : session_.exec(orphans_sql)) {
+        out.orphans.push_back({row[0].text(), row[1].integer(), row[2].text(), row[3].text()});
       }
       rows_.each_run([&](const RunRow& run) {
         out.runs.push_back({.id = run.id,

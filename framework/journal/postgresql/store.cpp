@@ -5,7 +5,6 @@
 #include "journal/postgresql/rows.hpp"
 #include "journal/postgresql/tables.hpp"
 #include "journal/postgresql/writer.hpp"
-#include "journal/rows/row_store.hpp"
 #include "journal/shared_store.hpp"
 
 namespace halmark {
@@ -15,16 +14,18 @@ using namespace journal;
 
 struct OpenedServer {
   explicit OpenedServer(const std::string& url)
-      : connection(libpq_url(url), {.store = "the results database", .rows = "the last rows"}) {}
+      : connection(libpq_url(url), {.store = "the results database",
+                                    .rows = "the last rows",
+                                    .instead = "name a file with --db"}) {}
   postgresql::Session connection;
 };
 
 // The connection is a base, so that it outlives what refers to it.
-class PostgresqlStore : private OpenedServer, public RowStore, public SharedStore {
+class PostgresqlStore : private OpenedServer, public SharedStore {
  public:
   PostgresqlStore(const std::string& url, const std::string& node)
       : OpenedServer(url),
-        RowStore(std::make_unique<PostgresqlRows>(connection)),
+        SharedStore(std::make_unique<PostgresqlRows>(connection)),
         writer_(connection, node) {
     prepare_tables(connection);
   }
@@ -62,10 +63,10 @@ class PostgresqlStore : private OpenedServer, public RowStore, public SharedStor
   PostgresqlWriter writer_;
 };
 
-class PostgresqlReader : private OpenedServer, public RowStore {
+class PostgresqlReader : private OpenedServer, public Store {
  public:
   explicit PostgresqlReader(const std::string& url)
-      : OpenedServer(url), RowStore(std::make_unique<PostgresqlRows>(connection)) {
+      : OpenedServer(url), Store(std::make_unique<PostgresqlRows>(connection)) {
     connection.read([&] { require_tables(connection); });
   }
 

@@ -72,7 +72,7 @@ bool has_schema(postgresql::Session& session) {
 
 int stored_version(postgresql::Session& session, int present) {
   const auto rows = session.exec("SELECT schema_version FROM halmark.meta");
-  const int version = rows.size() == 1 ? rows[0][0].as<int>() : 0;
+  const int version = rows.size() == 1 ? static_cast<int>(rows[0][0].integer()) : 0;
   if (version > present) {
     throw refused("this database has schema " + std::to_string(version) +
                       "; this halmark knows up to " + std::to_string(present),
@@ -114,8 +114,8 @@ std::vector<std::string> foreign_table_parts(postgresql::Session& session) {
       "ev_class AS owner FROM pg_rewrite) r " +
       of_ours + " ORDER BY 1";
   std::vector<std::string> out;
-  for (const pqxx::row& row : session.exec(query.c_str())) {
-    out.push_back(postgresql::text_at(row, 0));
+  for (const sql::Row& row : session.exec(query)) {
+    out.push_back(row[0].text());
   }
   return out;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::journal {
 

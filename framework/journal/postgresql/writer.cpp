@@ -6,6 +6,7 @@
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/postgresql/rows.hpp"
+#include "journal/rows/row_sql.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark::journal {
@@ -15,10 +16,6 @@ namespace {
 constexpr int attempts_max = 5;
 using Clock = std::chrono::steady_clock;
 
-StoredRow unsaved_row(std::int64_t run, const Entry& entry) {
-  return {.run = run, .kind = std::string(entry.kind), .key = entry.key, .body = entry.body};
-}
-
 Error changed_writer(std::int64_t writer, const std::string& location) {
   return refused("this database is damaged: somebody else changed writer " +
                      std::to_string(writer) + ", which is this process",
@@ -27,26 +24,19 @@ Error changed_writer(std::int64_t writer, const std::string& location) {
 
 // The chain behind `entries`, whose first row follows `chain`.
 std::string chain_behind(std::int64_t run, std::string chain, const std::vector<Entry>& entries) {
-  for (const Entry& entry : entries) chain = sha256_of(chain + unsaved_row(run, entry).bytes());
+  for (const Entry& entry : entries) chain = sha256_of(chain + bytes_of(run, entry));
   return chain;
 }
 
 }  // namespace
 
-std::int64_t PostgresqlWriter::insert_run(const RunInfo& run) {
-  return session_
-      .exec(
-          "INSERT INTO halmark.run(command, plan_hash, plan_text, fingerprint, tool_version, "
-          "tool_build, started_utc, checksum, chain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
-          "RETURNING id",
-          run.command, run.plan_hash, run.plan_text, run.fingerprint, run.tool_version,
-          run.tool_build, run.started_utc, run_checksum(run), chain_start(run))[0][0]
-      .as<std::int64_t>();
+std::int64_t PostgresqlWriter::insert(const RunInfo& run) {
+  return session_.insert(insert_run(session_.dialect()), values_of(run, chain_start(run))).at(0);
 }
 
 std::int64_t PostgresqlWriter::begin_run(const RunInfo& run) {
   std::int64_t out = 0;
-  session_.write([&] { out = insert_run(run); });
+  session_.write([&] { out = insert(run); });
   return out;
 }
 
@@ -57,7 +47,7 @@ std::int64_t PostgresqlWriter::find_or_begin_run(const RunInfo& run) {
     const auto found =
         session_.exec("SELECT max(id) FROM halmark.run WHERE plan_hash = $1 AND fingerprint = $2",
                       run.plan_hash, run.fingerprint);
-    out = found[0][0].is_null() ? insert_run(run) : found[0][0].as<std::int64_t>();
+    out = found[0][0].is_null() ? insert(run) : found[0][0].integer();
   });
   return out;
 }
@@ -76,13 +66,13 @@ PostgresqlWriter::Place& PostgresqlWriter::place_in(std::int64_t run) {
                   session_.location());
     }
     const WriterRow writer{.node = node_, .started_utc = utc_now()};
-    place.chain = writer_start(postgresql::text_at(found[0], 0), writer);
+    place.chain = writer_start(found[0][0].text(), writer);
     place.writer = session_
                        .exec(
                            "INSERT INTO halmark.writer(run, node, started_utc, start_chain, chain) "
                            "VALUES ($1, $2, $3, $4, $4) RETURNING id",
                            run, writer.node, writer.started_utc, place.chain)[0][0]
-                       .as<std::int64_t>();
+                       .integer();
     session_.exec("UPDATE halmark.run SET chain = $1 WHERE id = $2", place.chain, run);
   });
   return places_.emplace(run, std::move(place)).first->second;
@@ -100,7 +90,7 @@ bool PostgresqlWriter::commit(Place& place, const std::string& chain_after,
       session_.write([&] {
         const auto found = session_.exec(
             "SELECT chain FROM halmark.writer WHERE id = $1 FOR UPDATE", place.writer);
-        chain = found.empty() ? "" : postgresql::text_at(found[0], 0);
+        chain = found.empty() ? "" : found[0][0].text();
         if (chain != place.chain && chain == place.pending) return;
         if (chain != place.chain) throw changed_writer(place.writer, session_.location());
         body();
@@ -120,21 +110,21 @@ std::string PostgresqlWriter::insert(std::int64_t run, const Place& place,
                                      const std::string& chain_before,
                                      const std::vector<Entry>& entries) {
   std::string chain = chain_before;
+  std::vector<sql::Value> rows;
   for (const Entry& entry : entries) {
-    const std::string bytes = unsaved_row(run, entry).bytes();
-    chain = sha256_of(chain + bytes);
-    const auto stored = session_.exec(
-        "INSERT INTO halmark.entry(run, writer, kind, key, body, checksum, chain) VALUES ($1, $2, "
-        "$3, $4, $5, $6, $7) RETURNING id",
-        run, place.writer, std::string(entry.kind), entry.key, entry.body,
-        static_cast<std::int64_t>(xxh3_of(bytes)), chain);
-    if (stored.size() != 1) {
-      throw Error(ExitCode::error, "a row was inserted and is not there", session_.location(),
-                  "start again: what was stored before is complete");
-    }
-    if (!entry.has_samples) continue;
-    session_.exec("INSERT INTO halmark.sample_block(entry, bytes) VALUES ($1, $2::bytea)",
-                  stored[0][0].as<std::int64_t>(), bytea_text(entry.samples));
+    chain = sha256_of(chain + bytes_of(run, entry));
+    for (sql::Value& value : values_of(run, entry, chain)) rows.push_back(std::move(value));
+    rows.emplace_back(place.writer);
+  }
+  const auto ids = session_.insert(row_sql(insert_row, session_.dialect()), rows);
+  if (ids.size() != entries.size()) {
+    throw Error(ExitCode::error, "a row was inserted and is not there", session_.location(),
+                "start again: what was stored before is complete");
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!entries[i].has_samples) continue;
+    const std::vector<sql::Value> block = {ids[i], sql::Bytes{entries[i].samples}};
+    session_.insert("INSERT INTO halmark.sample_block(entry, bytes) VALUES (?, ?)", block);
   }
   return chain;
 }
@@ -154,18 +144,12 @@ void PostgresqlWriter::append(std::int64_t run, const std::vector<Entry>& entrie
 
 // Rows that others store meanwhile stand behind the one that says so, and keep their samples.
 RunSamples PostgresqlWriter::retire_samples(std::int64_t run, const std::string& policy) {
-  RunSamples out{.run = run};
+  RunSamples out;
   Place& place = place_in(run);
   std::string chain = place.chain;
   session_.write([&] {
     session_.exec("SELECT chain FROM halmark.writer WHERE id = $1 FOR UPDATE", place.writer);
-    const auto deleted = session_.exec(
-        "WITH gone AS (DELETE FROM halmark.sample_block b USING halmark.entry e WHERE e.id = "
-        "b.entry AND e.run = $1 RETURNING length(b.bytes) AS bytes) SELECT count(*), "
-        "coalesce(sum(bytes), 0) FROM gone",
-        run);
-    out.rows = deleted[0][0].as<std::int64_t>();
-    out.bytes = deleted[0][1].as<std::int64_t>();
+    out = delete_samples(session_, run);
     if (out.rows == 0) return;
     chain = insert(run, place, place.chain, {entry_of(Retirement{policy, utc_now(), out})});
     session_.exec("UPDATE halmark.writer SET chain = $1 WHERE id = $2", chain, place.writer);

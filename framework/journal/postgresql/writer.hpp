@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "journal/rows/stored_row.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::journal {
 
@@ -32,7 +32,7 @@ class PostgresqlWriter {
     std::string chain;    // of the last row that is known to be stored
     std::string pending;  // behind rows of which the server did not say whether they are
   };
-  std::int64_t insert_run(const RunInfo& run);
+  std::int64_t insert(const RunInfo& run);
   Place& place_in(std::int64_t run);
   // Until it is known whether it was stored. False: earlier rows were, so that `chain_after` is no
   // longer what follows.

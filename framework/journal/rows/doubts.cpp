@@ -1,12 +1,13 @@
 #include "journal/rows/doubts.hpp"
 
 #include "core/json/json.hpp"
+#include "journal/rows/row_codec.hpp"
 
 namespace halmark::journal {
 
 void Doubts::add(const StoredRow& row) {
-  const Json body = Json::parse(row.body);
-  reasons_[{row.run, row.key, body.at("round").get<int>()}] = body.at("reason").get<std::string>();
+  const auto doubt = value_from<Doubt>(Json::parse(row.body));
+  reasons_[{row.run, row.key, doubt.round}] = doubt.reason;
 }
 
 void Doubts::apply(std::int64_t run, const std::string& case_key, Measurement& row) const {

@@ -1,5 +1,6 @@
 #include "journal/rows/row_codec.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -7,11 +8,26 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/chosen/untried.hpp"
+#include "core/chosen/winner.hpp"
+#include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
+#include "core/measured/duet.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::journal {
 namespace {
+
+template <class Value>
+Value value_of(const Json& body) {
+  if constexpr (ListedValue<Value>) {
+    return body.get<Value>();
+  } else {
+    Value out;
+    json_fields::read(body, out);
+    return out;
+  }
+}
 
 void put(std::string& out, double value) {
   char bytes[sizeof value];
@@ -215,30 +231,40 @@ Validation unpaired(Json in) {
 }
 
 // Operators by number, times in whole nanoseconds: a rank executes hundreds of kernels.
-Json executions_json(const RankExecutions& rank) {
-  std::map<std::string, std::size_t> numbers;
-  Json names = Json::array(), of = Json::array(), begin_ns = Json::array(), ns = Json::array();
-  for (const Execution& execution : rank) {
-    const auto [at, is_new] = numbers.try_emplace(execution.operator_name, numbers.size());
-    if (is_new) names.push_back(execution.operator_name);
-    of.push_back(at->second);
-    begin_ns.push_back(std::llround(execution.begin_ns));
-    ns.push_back(std::llround(execution.ns));
-  }
-  return {{"operators", names}, {"of", of}, {"begin_ns", begin_ns}, {"ns", ns}};
+struct PackedExecutions {
+  std::vector<std::string> operators = {};
+  std::vector<std::size_t> of = {};
+  std::vector<std::int64_t> begin_ns = {}, ns = {};
+};
+template <class V, Of<PackedExecutions> M>
+void fields(V& v, M& m) {
+  v("operators", m.operators);
+  v("of", m.of);
+  v("begin_ns", m.begin_ns);
+  v("ns", m.ns);
 }
 
-RankExecutions executions_from(const Json& in) {
-  const auto names = in.at("operators").get<std::vector<std::string>>();
-  const auto of = in.at("of").get<std::vector<std::size_t>>();
-  const auto begin_ns = in.at("begin_ns").get<std::vector<double>>();
-  const auto ns = in.at("ns").get<std::vector<double>>();
-  if (begin_ns.size() != of.size() || ns.size() != of.size()) {
+PackedExecutions packed(const RankExecutions& rank) {
+  PackedExecutions out;
+  std::map<std::string, std::size_t> numbers;
+  for (const Execution& execution : rank) {
+    const auto [at, is_new] = numbers.try_emplace(execution.operator_name, numbers.size());
+    if (is_new) out.operators.push_back(execution.operator_name);
+    out.of.push_back(at->second);
+    out.begin_ns.push_back(std::llround(execution.begin_ns));
+    out.ns.push_back(std::llround(execution.ns));
+  }
+  return out;
+}
+
+RankExecutions unpacked(const PackedExecutions& in) {
+  if (in.begin_ns.size() != in.of.size() || in.ns.size() != in.of.size()) {
     throw std::invalid_argument("executions are cut short");
   }
   RankExecutions out;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    out.push_back({names.at(of[i]), begin_ns[i], ns[i]});
+  for (std::size_t i = 0; i < in.of.size(); ++i) {
+    out.push_back({in.operators.at(in.of[i]), static_cast<double>(in.begin_ns[i]),
+                   static_cast<double>(in.ns[i])});
   }
   return out;
 }
@@ -248,7 +274,7 @@ RankExecutions executions_from(const Json& in) {
 Json validation_json(const Validation& v) {
   Json out = v;
   for (const RankExecutions& rank : v.executions) {
-    out["executions"].push_back(executions_json(rank));
+    out["executions"].push_back(json_fields::written(packed(rank)));
   }
   return out;
 }
@@ -256,9 +282,62 @@ Json validation_json(const Validation& v) {
 Validation validation_from(const Json& in) {
   Validation v = in.contains("composition") ? in.get<Validation>() : unpaired(in);
   if (in.contains("executions")) {
-    for (const Json& rank : in.at("executions")) v.executions.push_back(executions_from(rank));
+    for (const Json& rank : in.at("executions")) {
+      v.executions.push_back(unpacked(value_of<PackedExecutions>(rank)));
+    }
   }
   return v;
 }
+
+template <class Value>
+Value value_from(const Json& body) {
+  return value_of<Value>(body);
+}
+template <>
+Validation value_from(const Json& body) {
+  return validation_from(body);
+}
+template Evaluation value_from(const Json&);
+template Winner value_from(const Json&);
+template Duet value_from(const Json&);
+template Doubt value_from(const Json&);
+template UsedPeaks value_from(const Json&);
+template RunMachine value_from(const Json&);
+template Untried value_from(const Json&);
+
+namespace {
+
+template <class Value>
+Entry listed(std::string key, const Value& value) {
+  if constexpr (ListedValue<Value>) {
+    return {row_kind<Value>, std::move(key), dump_json(Json(value))};
+  } else {
+    return {row_kind<Value>, std::move(key), dump_json(json_fields::written(value))};
+  }
+}
+
+}  // namespace
+
+Entry entry_of(const Measurement& m) {
+  Json body = m;
+  const auto is_empty = [](const std::vector<double>& series) { return series.empty(); };
+  if (m.samples.empty() && std::ranges::all_of(m.shard_wall_ns, is_empty)) {
+    return {row_kind<Measurement>, m.kernel_case.key(), dump_json(body)};
+  }
+  std::string block = pack_samples(m);
+  name_block(body, m, block);
+  return {row_kind<Measurement>, m.kernel_case.key(), dump_json(body), std::move(block), true};
+}
+Entry entry_of(const Evaluation& e) { return listed(e.configuration.key(), e); }
+Entry entry_of(const Validation& v) {
+  return {row_kind<Validation>, v.deployment_key, dump_json(validation_json(v))};
+}
+Entry entry_of(const Winner& w) { return listed(winner_key(w.question), w); }
+Entry entry_of(const Duet& d) { return listed(d.kernel_case.key(), d); }
+Entry entry_of(const Doubt& d) { return listed(d.case_key, d); }
+Entry entry_of(const UsedPeaks& p) { return listed("", p); }
+Entry entry_of(const RunMachine& m) { return listed("", m); }
+Entry entry_of(const Untried& u) { return listed(std::string(phase_name(u.phase)), u); }
+Entry entry_of(const Retirement& r) { return listed("", r); }
 
 }  // namespace halmark::journal

@@ -35,4 +35,32 @@ Measurement measurement_from(const Json& body, std::string_view samples);
 Json validation_json(const Validation& validation);
 Validation validation_from(const Json& json);
 
+// The word of a kind of rows, and the value of one's body.
+template <class Value>
+inline constexpr const char* row_kind = nullptr;
+template <>
+inline constexpr const char* row_kind<Measurement> = "measurement";
+template <>
+inline constexpr const char* row_kind<Evaluation> = "evaluation";
+template <>
+inline constexpr const char* row_kind<Validation> = "validation";
+template <>
+inline constexpr const char* row_kind<Winner> = "winner";
+template <>
+inline constexpr const char* row_kind<Duet> = "duet";
+template <>
+inline constexpr const char* row_kind<Doubt> = "doubt";
+template <>
+inline constexpr const char* row_kind<UsedPeaks> = "peaks";
+template <>
+inline constexpr const char* row_kind<RunMachine> = "machine";
+template <>
+inline constexpr const char* row_kind<Untried> = "untried";
+template <>
+inline constexpr const char* row_kind<Retirement> = "retirement";
+template <class Value>
+Value value_from(const Json& body);
+template <>
+Validation value_from(const Json& body);
+
 }  // namespace halmark::journal

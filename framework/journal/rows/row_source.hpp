@@ -12,6 +12,7 @@
 #include "journal/rows/stored_row.hpp"
 #include "journal/run_head.hpp"
 #include "journal/store.hpp"
+#include "sql/session.hpp"
 
 namespace halmark::journal {
 
@@ -42,32 +43,48 @@ struct RunRow {
 
 class RowSource {
  public:
+  // Refers to `session`.
+  explicit RowSource(sql::Session& session) : session_(session) {}
   virtual ~RowSource() = default;
-  virtual const std::string& location() const = 0;
   // Damage that was found: exit 2, with what to do about it.
   virtual Error damage(const std::string& what) const = 0;
-
-  // What `body` asks is answered out of one state of the database. Not within another one.
-  virtual void in_one_state(const std::function<void()>& body) = 0;
-  // By their ids.
-  virtual void each_row(const RowQuery& query,
-                        const std::function<void(const StoredRow&)>& visit) = 0;
-  // In order.
-  virtual std::vector<std::int64_t> run_ids(const RunQuery& query) = 0;
-  virtual std::optional<std::int64_t> latest_run(const RunQuery& query) = 0;
-  virtual std::optional<RunRow> run(std::int64_t id) = 0;
-  virtual void each_run(const std::function<void(const RunRow&)>& visit) = 0;
-  // The greatest number of a run that a row names; 0 where there is none.
-  virtual std::int64_t last_run_of_rows() = 0;
   // By their writers' ids.
   virtual std::vector<RowChain> chains(const RunRow& run) = 0;
   // "" where the columns of the run (and of its writers) are those that its chains start from;
   // what does not hold otherwise.
   virtual std::string fault_of_start(const RunRow& run) = 0;
-  // Of all rows of measurements that begin with it, in order.
-  virtual std::vector<std::string> measured_cases(const std::string& prefix) = 0;
-  virtual std::vector<RunSamples> samples_by_run() = 0;
   virtual DatabaseSize size() = 0;
+
+  const std::string& location() const { return session_.location(); }
+  // What `body` asks is answered out of one state of the database. Not within another one.
+  void in_one_state(const std::function<void()>& body) { session_.read_one_state(body); }
+  // By their ids.
+  void each_row(const RowQuery& query, const std::function<void(const StoredRow&)>& visit);
+  // In order.
+  std::vector<std::int64_t> run_ids(const RunQuery& query);
+  std::optional<std::int64_t> latest_run(const RunQuery& query);
+  std::optional<RunRow> run(std::int64_t id);
+  void each_run(const std::function<void(const RunRow&)>& visit) { each_run("", {}, visit); }
+  // The greatest number of a run that a row names; 0 where there is none.
+  std::int64_t last_run_of_rows();
+  // Of all rows of measurements that begin with it, in order.
+  std::vector<std::string> measured_cases(const std::string& prefix);
+  std::vector<RunSamples> samples_by_run();
+
+ protected:
+  // In the dialect of the session, in a transaction of its own unless one is open.
+  void each(std::string_view text, const std::vector<sql::Value>& values, const sql::Visit& visit);
+  std::int64_t number(std::string_view text);
+  // Files of earlier versions have neither blocks of samples nor checksums of runs.
+  bool has_blocks();
+  sql::Session& session() { return session_; }
+  const sql::Session& session() const { return session_; }
+
+ private:
+  void each_run(const std::string& condition, const std::vector<sql::Value>& values,
+                const std::function<void(const RunRow&)>& visit);
+
+  sql::Session& session_;
 };
 
 }  // namespace halmark::journal

@@ -6,8 +6,8 @@
 #include "core/text/url.hpp"
 #include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
-#include "journal/rows/row_store.hpp"
 #include "journal/shared_store.hpp"
+#include "journal/sqlite/file_session.hpp"
 #include "journal/sqlite/sqlite_rows.hpp"
 #include "journal/sqlite/sqlite_writer.hpp"
 #include "journal/sqlite/writer_lock.hpp"
@@ -34,13 +34,14 @@ struct OpenedFile {
   std::unique_ptr<WriterLock> lock;
   EmptyLog log;  // goes after the connection
   SQLite::Database db;
+  FileSession session{db, path};
 };
 
 // The file is a base, so that it outlives what refers to it.
-class SqliteStore : private OpenedFile, public RowStore {
+class SqliteStore : private OpenedFile, public Store {
  public:
   SqliteStore(const std::string& name, Access access)
-      : OpenedFile(name, access), RowStore(std::make_unique<SqliteRows>(db, path)) {}
+      : OpenedFile(name, access), Store(std::make_unique<SqliteRows>(session)) {}
 
   std::int64_t begin_run(const RunInfo& run) override {
     require_sound_runs();
@@ -60,7 +61,7 @@ class SqliteStore : private OpenedFile, public RowStore {
   }
 
  private:
-  SqliteWriter writer_{db, path, lock != nullptr};
+  SqliteWriter writer_{db, session, lock != nullptr};
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "journal/sqlite/sqlite_writer.hpp"
 
 #include <SQLiteCpp/Statement.h>
-#include <SQLiteCpp/Transaction.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -13,13 +12,11 @@
 #include "journal/file/damage.hpp"
 #include "journal/file/new_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/samples/stored_samples.hpp"
+#include "journal/rows/row_sql.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark::journal {
 namespace {
-
-constexpr const char* go_on = "start again: what was stored before is complete";
 
 int schema_cookie(SQLite::Database& db) { return db.execAndGet("PRAGMA schema_version").getInt(); }
 
@@ -33,10 +30,26 @@ std::string chain_of(SQLite::Database& db, std::int64_t run) {
   return query.executeStep() ? query.getColumn(0).getString() : std::string();
 }
 
+// A copy without gaps, and then the pages of the file anew through its -wal.
+void shrink_file(SQLite::Database& db, const std::string& path) {
+  const auto needed =
+      static_cast<std::uintmax_t>(2 * db.execAndGet("PRAGMA page_count").getInt64() *
+                                  db.execAndGet("PRAGMA page_size").getInt64());
+  const auto space = std::filesystem::space(std::filesystem::absolute(path).parent_path());
+  if (space.available < needed) {
+    throw Error(ExitCode::error,
+                "the file is not made smaller: that takes " + std::to_string(needed >> 20) +
+                    " MiB meanwhile, and " + std::to_string(space.available >> 20) + " are free",
+                path, "its free pages are used by later rows");
+  }
+  db.exec("VACUUM");
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 }  // namespace
 
-SqliteWriter::SqliteWriter(SQLite::Database& db, std::string path, bool is_writing)
-    : db_(db), path_(std::move(path)) {
+SqliteWriter::SqliteWriter(SQLite::Database& db, FileSession& session, bool is_writing)
+    : db_(db), session_(session), path_(session.location()) {
   if (!is_writing) return;
   file_ = std::make_unique<FilePlace>(path_);
   log_ = std::make_unique<FilePlace>(path_ + "-wal");
@@ -53,15 +66,10 @@ template <class Body>
 void SqliteWriter::commit(Body body) {
   if (lost_) throw *lost_;
   require_own_content();
-  try {
-    SQLite::Transaction transaction(db_, SQLite::TransactionBehavior::IMMEDIATE);
+  session_.write([&] {
     require_same_schema();
     body();
-    transaction.commit();
-  } catch (const SQLite::Exception& e) {
-    throw storage_error(&db_, e, "a row could not be stored", path_,
-                        std::string("free space there and ") + go_on);
-  }
+  });
   require_in_place();
   if (file_ != nullptr) file_->remember_content();
 }
@@ -77,12 +85,10 @@ void SqliteWriter::require_same_schema() {
 std::int64_t SqliteWriter::begin_run(const RunInfo& run) {
   std::int64_t id = 0;
   commit([&] {
-    SQLite::Statement insert(db_, insert_run);
     const std::string start = chain_start(run);
-    bind_run(insert, std::nullopt, run, start);
-    const int changes = insert.exec();
-    id = db_.getLastInsertRowid();
-    if (changes != 1 || chain_of(db_, id) != start) {
+    session_.each(insert_run(session_.dialect()), values_of(std::nullopt, run, start),
+                  [&](const sql::Row& row) { id = row[0].integer(); });
+    if (chain_of(db_, id) != start) {
       throw Error(ExitCode::error, "a run was inserted and is not there", path_, go_on);
     }
     // Of a run whose own row is gone: its rows must not become those of this one.
@@ -96,49 +102,21 @@ std::int64_t SqliteWriter::begin_run(const RunInfo& run) {
   return id;
 }
 
-// Prepared once for all rows of an append. Rows outlive the step that inserts them, so that nothing
-// needs to be copied.
-struct SqliteWriter::Insertion {
-  explicit Insertion(SQLite::Database& db)
-      : insert(db,
-               "INSERT INTO entry(run, kind, key, body, checksum, chain) VALUES (?, ?, ?, ?, ?, "
-               "?)"),
-        block(db, "INSERT OR IGNORE INTO sample_block(entry, bytes) VALUES (?, ?)"),
-        stored(db, "SELECT chain FROM entry WHERE id = ?") {}
-  SQLite::Statement insert, block, stored;
-
-  bool insert_block(std::int64_t entry, const std::string& bytes) {
-    block.reset();
-    block.bind(1, entry);
-    block.bindNoCopy(2, bytes.data(), static_cast<int>(bytes.size()));
-    return block.exec() == 1;
-  }
-};
-
 // Returns its id.
-std::int64_t SqliteWriter::insert(Insertion& into, std::int64_t run, const Entry& e,
-                                  std::string& chain) {
-  const StoredRow row{.run = run, .kind = std::string(e.kind), .key = e.key, .body = e.body};
-  const std::string bytes = row.bytes();
-  chain = sha256_of(chain + bytes);
-  into.insert.reset();
-  into.insert.clearBindings();
-  into.insert.bind(1, run);
-  into.insert.bind(2, row.kind);
-  into.insert.bindNoCopy(3, row.key);
-  into.insert.bindNoCopy(4, row.body);
-  into.insert.bind(5, static_cast<std::int64_t>(xxh3_of(bytes)));
-  into.insert.bind(6, chain);
-  const int changes = into.insert.exec();
-  const std::int64_t id = db_.getLastInsertRowid();
-  into.stored.reset();
-  into.stored.bind(1, id);
-  const bool is_there = into.stored.executeStep() && into.stored.getColumn(0).getString() == chain;
-  into.stored.reset();
-  if (changes != 1 || !is_there) {
+std::int64_t SqliteWriter::insert(std::int64_t run, const Entry& e, std::string& chain) {
+  chain = sha256_of(chain + bytes_of(run, e));
+  std::int64_t id = 0;
+  session_.each(row_sql(insert_row, session_.dialect()), values_of(run, e, chain),
+                [&](const sql::Row& row) { id = row[0].integer(); });
+  const sql::Rows stored = session_.exec("SELECT chain FROM entry WHERE id = ?", id);
+  if (stored.empty() || stored[0][0].text() != chain) {
     throw Error(ExitCode::error, "a row was inserted and is not there", path_, go_on);
   }
-  if (e.has_samples && !into.insert_block(id, e.samples)) {
+  if (!e.has_samples) return id;
+  const sql::Rows block = session_.exec(
+      "INSERT OR IGNORE INTO sample_block(entry, bytes) VALUES (?, ?) RETURNING entry", id,
+      sql::Bytes{e.samples});
+  if (block.empty()) {
     throw damaged_file(
         "samples of a row that is gone lie where those of entry " + std::to_string(id) + " would",
         path_);
@@ -153,7 +131,7 @@ void SqliteWriter::append(std::int64_t run, const std::vector<Entry>& entries) {
 RunSamples SqliteWriter::retire_samples(std::int64_t run, const std::string& policy) {
   RunSamples out;
   commit([&] {
-    out = delete_samples(db_, run);
+    out = delete_samples(session_, run);
     if (out.rows == 0) return;
     append_rows(run, {entry_of(Retirement{policy, utc_now(), out})});
   });
@@ -163,7 +141,7 @@ RunSamples SqliteWriter::retire_samples(std::int64_t run, const std::string& pol
 void SqliteWriter::shrink() {
   if (lost_) throw *lost_;
   try {
-    shrink_database(db_, path_);
+    shrink_file(db_, path_);
   } catch (const SQLite::Exception& e) {
     throw storage_error(&db_, e, "the file is not made smaller", path_,
                         "its free pages are used by later rows");
@@ -175,9 +153,8 @@ void SqliteWriter::shrink() {
 void SqliteWriter::append_rows(std::int64_t run, const std::vector<Entry>& entries) {
   std::string chain = chain_of(db_, run);
   std::int64_t last = last_entry(db_);
-  Insertion into(db_);
   for (const Entry& entry : entries) {
-    const std::int64_t id = insert(into, run, entry, chain);
+    const std::int64_t id = insert(run, entry, chain);
     // SQLite goes on with any free number behind its greatest: the order of rows would be lost.
     if (id <= last) {
       throw damaged_file("entry " + std::to_string(last) + " leaves no number for the next row",

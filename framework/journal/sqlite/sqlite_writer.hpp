@@ -13,13 +13,14 @@
 #include "core/text/error.hpp"
 #include "journal/file/file_place.hpp"
 #include "journal/rows/stored_row.hpp"
+#include "journal/sqlite/file_session.hpp"
 
 namespace halmark::journal {
 
 class SqliteWriter {
  public:
-  // Refers to `db`. Not `is_writing`: for a reader, whose writes SQLite refuses.
-  SqliteWriter(SQLite::Database& db, std::string path, bool is_writing);
+  // Refers to both. Not `is_writing`: for a reader, whose writes SQLite refuses.
+  SqliteWriter(SQLite::Database& db, FileSession& session, bool is_writing);
 
   std::int64_t begin_run(const RunInfo& run);
   void append(std::int64_t run, const std::vector<Entry>& entries);
@@ -31,8 +32,7 @@ class SqliteWriter {
   void commit(Body body);
   void require_same_schema();
   void append_rows(std::int64_t run, const std::vector<Entry>& entries);
-  struct Insertion;
-  std::int64_t insert(Insertion& into, std::int64_t run, const Entry& entry, std::string& chain);
+  std::int64_t insert(std::int64_t run, const Entry& entry, std::string& chain);
   void require_in_place();
   void require_own_content();
   bool holds_all(const std::string& path) const;
@@ -40,6 +40,7 @@ class SqliteWriter {
   std::string free_name() const;
 
   SQLite::Database& db_;
+  FileSession& session_;
   std::string path_;
   std::unique_ptr<FilePlace> file_, log_;
   int schema_cookie_ = 0;  // PRAGMA schema_version: another one = somebody changed the schema

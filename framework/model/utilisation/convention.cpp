@@ -217,23 +217,6 @@ std::string Convention::line() const {
   return out;
 }
 
-bool is_same_quantity(const Convention& a, const Convention& b) {
-  return switches(a) == switches(b);
-}
-
-void require_same_quantity(const Convention& a, const Convention& b) {
-  const auto of_a = switches(a), of_b = switches(b);
-  std::string differing;
-  for (std::size_t i = 0; i < of_a.size(); ++i) {
-    if (of_a[i] == of_b[i]) continue;
-    differing += (differing.empty() ? "" : ", ") + of_a[i].first + ' ' + of_a[i].second +
-                 " against " + of_b[i].second;
-  }
-  if (differing.empty()) return;
-  throw refused("convention_mismatch: '" + a.name + "' and '" + b.name + "' count " + differing, {},
-                "state both in one convention before comparing them");
-}
-
 Convention model_convention(bool is_training, bool has_windows) {
   return {.name = "model",
           .lm_head = is_training ? HeadRule::all_positions : HeadRule::last_position,

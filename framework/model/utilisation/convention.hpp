@@ -58,11 +58,6 @@ struct Convention {
   std::string line() const;
 };
 
-// The same quantity: every switch equal, whatever the names are.
-bool is_same_quantity(const Convention& a, const Convention& b);
-// Throws Error (exit 2) "convention_mismatch: ..." naming every switch that differs.
-void require_same_quantity(const Convention& a, const Convention& b);
-
 // What Halmark counts by itself: per matrix, the model's own mask, head on the positions whose
 // logits are needed, embedding out, no recomputation.
 Convention model_convention(bool is_training, bool has_windows);

@@ -114,7 +114,10 @@ class Grid {
     }
     batches_ = powers(1, 256, 4);
     contexts_ = {"1024", "4096", "16384"};
-    if (base.phase == Phase::training) {
+    take_load(base.load.value_or(PageLoad{}));
+    if (base.load) {
+      phases_ = {"serving"};
+    } else if (base.phase == Phase::training) {
       phases_ = {"training"};
       take_training();
     }
@@ -152,6 +155,15 @@ class Grid {
     fixed_["optimizer"] = t.optimizer.value_or("adam");
     fixed_["zero"] = std::to_string(t.zero.value_or(0));
     fixed_["schedule"] = base_.schedule;
+  }
+
+  void take_load(const PageLoad& load) {
+    load_ = {{"clients", std::to_string(load.clients)},
+             {"input", std::to_string(load.input)},
+             {"output", std::to_string(load.output)},
+             {"requests", std::to_string(load.requests)}};
+    if (!load.engine.empty()) load_["engine"] = load.engine;
+    if (std::ranges::count(clients_, load_["clients"]) == 0) clients_.push_back(load_["clients"]);
   }
 
   Json state() const {
@@ -256,8 +268,7 @@ class Grid {
   Words fixed_;
   std::vector<std::string> phases_ = {"decode", "prefill", "serving"};
   std::vector<std::string> shards_, batches_, contexts_, clients_ = {"1", "4", "16", "64", "256"};
-  const Words load_ = {
-      {"clients", "16"}, {"input", "1024"}, {"output", "128"}, {"requests", "200"}};
+  Words load_;
   Json answers_ = Json::object();
   std::size_t states_ = 0;
 };

@@ -11,7 +11,8 @@ namespace halmark::pages {
 inline constexpr std::size_t static_page_bytes_max = std::size_t{24} << 20;
 
 // The grid: `base` with shards and batches in powers of two, a few contexts, decode,
-// prefill and a few loads of a server, or training as the base has it; refusals are answers too.
+// prefill and a few loads of a server; or training as the base has it; or its server under its load
+// and other numbers of clients. Refusals are answers too.
 // Throws Error (exit 2) where the base itself is not possible, and for a file beyond the limit.
 std::string static_page(SimulatorPage& page, const PageState& base);
 

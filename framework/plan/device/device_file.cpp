@@ -22,8 +22,7 @@ Dtype read_dtype(const TomlTable& table) {
 
 Confidence read_confidence(const TomlTable& table, std::string_view key) {
   if (!table.has(key)) return Confidence::unstated;
-  const std::string text = table.choice(key, {"low", "medium", "high"});
-  return text == "low" ? Confidence::low : text == "medium" ? Confidence::medium : Confidence::high;
+  return *parse_confidence(table.choice(key, {"low", "medium", "high"}));
 }
 
 std::optional<double> number_if(const TomlTable& table, std::string_view key, double low,

@@ -171,7 +171,13 @@ class Comparison {
   void judge_memory() {
     const double stated = static_cast<double>(known_.memory_bytes) * share();
     const auto here = static_cast<double>(device_.memory_bytes);
-    if (stated <= 0 || !near(here, 2 * stated, ratio_tolerance)) return;
+    // A driver's bytes are stated here; a data sheet prints binary gigabytes as if they were
+    // decimal.
+    constexpr double printed = 0x1p30 / 1e9;
+    if (stated <= 0 || (!near(here, 2 * stated, ratio_tolerance) &&
+                        !near(printed * here, 2 * stated, ratio_tolerance))) {
+      return;
+    }
     add(Severity::error, file_.memory_where,
         fmt::format("{:.6g} GB is twice the memory of {}: two devices of a superchip", here / 1e9,
                     known_.id));

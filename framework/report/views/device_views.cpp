@@ -10,82 +10,10 @@
 namespace halmark::report {
 namespace {
 
-Json confidence_json(Confidence confidence) {
-  const std::string_view name = confidence_name(confidence);
-  return name.empty() ? Json(nullptr) : Json(std::string(name));
-}
-
 // "12.6 to 15 PFLOP/s": a range where sources disagree.
 std::string range_text(double low, std::optional<double> high, const std::string& unit) {
   return high && *high > low ? rate_text(low, unit) + " to " + rate_text(*high, unit)
                              : rate_text(low, unit);
-}
-
-Json known_peak(const Peak& p) {
-  Json out = {{"path", p.path},
-              {"dtype", std::string(dtype_name(p.dtype))},
-              {"isa", p.isa},
-              {"threads", p.threads},
-              {"flops_per_s", p.flops_per_s},
-              {"flops_per_s_high", optional_number(p.flops_per_s_high)},
-              {"is_derived", p.is_derived},
-              {"source", p.source},
-              {"confidence", confidence_json(p.confidence)}};
-  if (p.rule) {
-    out["rule"] = {{"units", p.rule->units},
-                   {"fma_per_cycle", p.rule->fma_per_cycle},
-                   {"clock_hz", p.rule->clock_hz},
-                   {"flops_per_s", p.rule->flops_per_s()}};
-  }
-  return out;
-}
-
-Json known_bandwidth(const Bandwidth& b) {
-  return {{"level", b.level},
-          {"bytes_per_s", b.bytes_per_s},
-          {"bytes_per_s_high", optional_number(b.bytes_per_s_high)},
-          {"source", b.source},
-          {"confidence", confidence_json(b.confidence)}};
-}
-
-Json known_link(const Link& link) {
-  return {{"scope", "scale_up"},
-          {"name", link.name},
-          {"bytes_per_s", link.bytes_per_s},
-          {"bytes_per_s_high", optional_number(link.bytes_per_s_high)},
-          {"direction", "one"},
-          {"domain", link.domain_devices ? Json(*link.domain_devices) : Json(nullptr)},
-          {"in_switch_reduction", link.reduces_in_switch},
-          {"source", link.source},
-          {"confidence", confidence_json(link.confidence)}};
-}
-
-Json known_device(const Device& d) {
-  Json peaks = Json::array(), bandwidths = Json::array(), links = Json::array();
-  for (const Peak& p : d.peaks) peaks.push_back(known_peak(p));
-  for (const Bandwidth& b : d.bandwidths) bandwidths.push_back(known_bandwidth(b));
-  for (const Link& link : d.links) links.push_back(known_link(link));
-  return {{"id", d.id},
-          {"aliases", d.aliases},
-          {"name", d.name},
-          {"vendor", d.vendor},
-          {"kind", d.kind},
-          {"devices_in_part", d.devices_in_part},
-          {"memory_bytes", d.memory_bytes > 0 ? Json(d.memory_bytes) : Json(nullptr)},
-          {"memory_bytes_high", d.memory_bytes_high ? Json(*d.memory_bytes_high) : Json(nullptr)},
-          {"memory_type", d.memory_type},
-          {"memory_source", d.memory_source},
-          {"memory_confidence", confidence_json(d.memory_confidence)},
-          {"clock_hz", optional_number(d.clock_hz)},
-          {"power_w", optional_number(d.power_w)},
-          {"power_w_high", optional_number(d.power_w_high)},
-          {"power_source", d.power_source},
-          {"power_confidence", confidence_json(d.power_confidence)},
-          {"usd_per_hour", optional_number(d.usd_per_hour)},
-          {"peaks", peaks},
-          {"bandwidths", bandwidths},
-          {"links", links},
-          {"notes", d.notes}};
 }
 
 // The lowest confidence of a device's figures: what a gate on it would rest on.
@@ -140,18 +68,6 @@ std::string tiers_text(const Device& d) {
              : fmt::format("{:g} GB", low);
 }
 
-Json occasions_json(const std::vector<Occasion>& occasions) {
-  Json out = Json::array();
-  for (const Occasion& o : occasions) {
-    out.push_back({{"utc", o.utc.empty() ? Json(nullptr) : Json(o.utc)},
-                   {"probes", o.probes},
-                   {"median", o.median},
-                   {"highest", o.highest},
-                   {"busy", o.is_busy}});
-  }
-  return out;
-}
-
 // "3, 450 probes" and what is still missing to a figure that stays.
 std::string occasions_text(const std::vector<Occasion>& occasions, bool is_provisional) {
   if (occasions.empty()) return "-";
@@ -166,42 +82,6 @@ std::string typical_text(const std::vector<Occasion>& occasions, const char* uni
   const auto [low, high] = std::ranges::minmax(occasions, {}, &Occasion::median);
   const std::string least = rate_text(low.median, unit), most = rate_text(high.median, unit);
   return least == most ? least : least + " .. " + most;
-}
-
-Json measured_device(const Device& d) {
-  Json peaks = Json::array(), bandwidths = Json::array();
-  for (const Peak& p : d.peaks) {
-    peaks.push_back({{"path", p.path},
-                     {"dtype", std::string(dtype_name(p.dtype))},
-                     {"isa", p.isa},
-                     {"threads", p.threads},
-                     {"flops_per_s", p.flops_per_s},
-                     {"flops_per_s_q90", optional_number(p.flops_per_s_q90)},
-                     {"flops_per_s_high", optional_number(p.flops_per_s_high)},
-                     {"provisional", p.is_provisional},
-                     {"occasions", occasions_json(p.occasions)},
-                     {"source", p.source}});
-  }
-  for (const Bandwidth& b : d.bandwidths) {
-    bandwidths.push_back({{"level", b.level},
-                          {"threads", b.threads},
-                          {"bytes_per_s", b.bytes_per_s},
-                          {"bytes_per_s_high", optional_number(b.bytes_per_s_high)},
-                          {"working_set_bytes", b.working_set_bytes},
-                          {"access", b.access},
-                          {"provisional", b.is_provisional},
-                          {"occasions", occasions_json(b.occasions)},
-                          {"source", b.source}});
-  }
-  return {
-      {"id", d.id},
-      {"name", d.name},
-      {"fingerprint", d.fingerprint},
-      {"ring_plateau_bytes", d.ring_plateau_bytes ? Json(*d.ring_plateau_bytes) : Json(nullptr)},
-      {"clock_hz", optional_number(d.clock_hz)},
-      {"peaks", peaks},
-      {"bandwidths", bandwidths},
-      {"notes", d.notes}};
 }
 
 // Of a device that no probe of ours reaches.
@@ -277,7 +157,7 @@ View known_devices_view(std::span<const Device> devices, int width) {
           power_text(d), confidence.empty() ? "-" : std::string(confidence), peaks_text(d)}) {
       row.push_back({text});
     }
-    list.push_back(known_device(d));
+    list.push_back(Json(d));
   }
   const std::string constant = take_constants(table);
   return {.data = {{"known", std::move(list)}},
@@ -294,7 +174,7 @@ std::string busy_text(const Device& device) {
 }
 
 View measured_device_view(const Device& device, const std::optional<Device>& datasheet) {
-  return {.data = measured_device(device), .text = measured_device_text(device, datasheet)};
+  return {.data = Json(device), .text = measured_device_text(device, datasheet)};
 }
 
 }  // namespace halmark::report

@@ -166,11 +166,6 @@ double Capacity::flow(std::span<const int> from, std::span<const int> to,
   return static_cast<double>(network.maximum(source, sink));
 }
 
-double capacity_between(const Topology& topology, std::span<const int> from,
-                        std::span<const int> to) {
-  return Capacity(topology).between(from, to);
-}
-
 Bisection bisection_of(const Topology& topology) {
   const std::vector<int> devices = topology.devices();
   if (devices.size() < 2) return {.bytes_per_s = 0, .is_minimum = true};

@@ -8,16 +8,12 @@
 
 namespace halmark::fabric {
 
-// The greatest total rate in B/s from the devices `from` to the devices `to`, all sending at once;
-// it equals the least capacity of links whose removal parts them (max-flow min-cut). Devices of
-// neither set take part only where they forward.
-double capacity_between(const Topology& topology, std::span<const int> from,
-                        std::span<const int> to);
-
-// The same for many pairs of sets of one topology.
 class Capacity {
  public:
   explicit Capacity(const Topology& topology);  // refers to it
+  // The greatest total rate in B/s from the devices `from` to the devices `to`, all sending at
+  // once; it equals the least capacity of links whose removal parts them (max-flow min-cut).
+  // Devices of neither set take part only where they forward.
   double between(std::span<const int> from, std::span<const int> to) const;
   // The same over ways that routing takes: no longer than the shortest one to the farthest of `to`.
   // Two devices of a node do not send through the network as well because it has room.

@@ -4,22 +4,22 @@
 #include <filesystem>
 
 #include "core/text/error.hpp"
+#include "sql/sqlite_statements.hpp"
+#include "study/storage/backends.hpp"
+#include "study/storage/sql_studies.hpp"
 #include "study/storage/sqlite_file.hpp"
-#include "study/storage/sqlite_reader.hpp"
 
 namespace halmark::journal {
 namespace {
 
-class SqliteStudies : public StudyStore, private StudyTransaction {
+class StudyFile : public sql::Session {
  public:
-  SqliteStudies(std::string location, std::string path, StudyAccess access)
-      : location_(std::move(location)),
-        path_(std::move(path)),
-        db_(open_study_file(path_, access, turn_)) {
+  StudyFile(std::string path, StudyAccess access)
+      : path_(std::move(path)), db_(open_study_file(path_, access, turn_)) {
     schema_cookie_ = schema_cookie();
   }
 
-  ~SqliteStudies() override {
+  ~StudyFile() override {
     try {
       require_in_place("");  // a journal of this name may be another database's
       remove_empty_journal(db_);
@@ -28,36 +28,36 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
     }
   }
 
-  std::string_view location() const override { return location_; }
+  sql::Dialect dialect() const override { return sql::Dialect::sqlite; }
+  const std::string& location() const override { return path_; }
 
-  std::vector<StudySummary> list() override {
-    return reading([&] { return reader_.list(); });
+  void each(std::string_view sql, std::span<const sql::Value> values,
+            const sql::Visit& visit) override {
+    statements_.each(sql, values, visit);
+  }
+  std::vector<std::int64_t> insert(std::string_view sql,
+                                   std::span<const sql::Value> values) override {
+    return statements_.insert(sql, values);
   }
 
-  std::vector<TrialRow> trials(std::int64_t study, TrialCursor& cursor) override {
-    return reading([&] { return reader_.trials(study, cursor); });
+  // Every transaction sees one state of the file.
+  void read(const std::function<void()>& body) override {
+    if (in_transaction_) return body();
+    transaction("BEGIN", body);
   }
+  void read_one_state(const std::function<void()>& body) override { read(body); }
 
-  void transact(const std::function<void(StudyTransaction&)>& body) override {
+  void write(const std::function<void()>& body) override {
     // Before too: the rollback journal has its name from the path, where another database may be.
     require_in_place("the last change is not stored; all before it");
     transaction("BEGIN IMMEDIATE", [&] {
       require_same_schema();
-      body(*this);
+      body();
     });
     require_in_place("no trial is lost: all");
   }
 
  private:
-  // One state of the file for several queries; a transaction has that already.
-  template <class Body>
-  auto reading(Body body) -> decltype(body()) {
-    if (in_transaction_) return body();
-    decltype(body()) out;
-    transaction("BEGIN", [&] { out = body(); });
-    return out;
-  }
-
   void transaction(const char* begin, const std::function<void()>& body) {
     try {
       db_.exec(begin);
@@ -131,137 +131,10 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
     }
   }
 
-  std::optional<StudyInfo> find(std::string_view name) override {
-    const std::string text(name);
-    const auto query = sql_.query("SELECT study_id FROM studies WHERE study_name = ?", text);
-    if (!query.step()) return std::nullopt;
-    return reader_.info_of(query.integer(0));
-  }
-
-  StudyInfo create_study(const StudyInfo& study) override {
-    StudyInfo out = study;
-    sql_.run("INSERT INTO studies(study_name) VALUES (?)", study.name);
-    out.id = db_.getLastInsertRowid();
-    for (std::size_t i = 0; i < study.directions.size(); ++i) {
-      sql_.run("INSERT INTO study_directions(direction, study_id, objective) VALUES (?, ?, ?)",
-               direction_name(study.directions[i]), out.id, static_cast<int>(i));
-    }
-    set_attributes(out.id, study.user, study.system);
-    return out;
-  }
-
-  void set_attributes(std::int64_t study, const Attributes& user,
-                      const Attributes& system) override {
-    for (const auto& [key, text] : user) {
-      sql_.run(
-          "INSERT INTO study_user_attributes(study_id, key, value_json) VALUES (?, ?, ?) ON "
-          "CONFLICT(study_id, key) DO UPDATE SET value_json = excluded.value_json",
-          study, key, text);
-    }
-    for (const auto& [key, text] : system) {
-      sql_.run(
-          "INSERT INTO study_system_attributes(study_id, key, value_json) VALUES (?, ?, ?) ON "
-          "CONFLICT(study_id, key) DO UPDATE SET value_json = excluded.value_json",
-          study, key, text);
-    }
-  }
-
-  void create(std::int64_t study, std::span<TrialRow> rows) override {
-    int next = next_number(study);
-    const std::string now = utc_microseconds_now();
-    for (TrialRow& row : rows) {
-      row.number = next++;
-      if (row.state != TrialState::waiting && row.started_utc.empty()) row.started_utc = now;
-      if (is_finished(row.state) && row.completed_utc.empty()) row.completed_utc = now;
-      const std::string state(state_name(row.state));
-      sql_.run(
-          "INSERT INTO trials(number, study_id, state, datetime_start, datetime_complete) VALUES "
-          "(?, ?, ?, ?, ?)",
-          row.number, study, state, TextOrNull{row.started_utc}, TextOrNull{row.completed_utc});
-      row.id = db_.getLastInsertRowid();
-      store_details(row.id, row.params, row.values, row.user, row.system);
-      for (const auto& [step, value] : row.intermediate) {
-        sql_.run(
-            "INSERT INTO trial_intermediate_values(trial_id, step, intermediate_value, "
-            "intermediate_value_type) VALUES (?, ?, ?, ?)",
-            row.id, step, value, value_type_name(value));
-      }
-    }
-  }
-
-  // Nobody else writes meanwhile, so the numbers of a study have no gaps.
-  int next_number(std::int64_t study) {
-    const auto last = sql_.query(
-        "SELECT number FROM trials WHERE study_id = ? ORDER BY trial_id DESC LIMIT 1", study);
-    return last.step() ? static_cast<int>(last.integer(0)) + 1 : 0;
-  }
-
-  void store_details(std::int64_t id, const std::vector<TrialParam>& params,
-                     const std::vector<double>& values, const Attributes& user,
-                     const Attributes& system) {
-    for (const TrialParam& param : params) {
-      sql_.run(
-          "INSERT INTO trial_params(trial_id, param_name, param_value, distribution_json) VALUES "
-          "(?, ?, ?, ?) ON CONFLICT(trial_id, param_name) DO UPDATE SET param_value = "
-          "excluded.param_value, distribution_json = excluded.distribution_json",
-          id, param.name, param.internal, texts_.text(param.distribution));
-    }
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sql_.run(
-          "INSERT INTO trial_values(trial_id, objective, value, value_type) VALUES (?, ?, ?, ?) ON "
-          "CONFLICT(trial_id, objective) DO UPDATE SET value = excluded.value, value_type = "
-          "excluded.value_type",
-          id, static_cast<int>(i), values[i], value_type_name(values[i]));
-    }
-    for (const auto& [key, text] : user) {
-      sql_.run(
-          "INSERT INTO trial_user_attributes(trial_id, key, value_json) VALUES (?, ?, ?) ON "
-          "CONFLICT(trial_id, key) DO UPDATE SET value_json = excluded.value_json",
-          id, key, text);
-    }
-    for (const auto& [key, text] : system) {
-      sql_.run(
-          "INSERT INTO trial_system_attributes(trial_id, key, value_json) VALUES (?, ?, ?) ON "
-          "CONFLICT(trial_id, key) DO UPDATE SET value_json = excluded.value_json",
-          id, key, text);
-    }
-  }
-
-  void change(std::span<const TrialChange> changes) override {
-    for (const TrialChange& c : changes) {
-      store_details(c.id, c.params, c.values, c.user, c.system);
-      reader_.changed(c.id);
-      if (!c.state) continue;
-      const std::string state(state_name(*c.state)), now = utc_microseconds_now();
-      if (is_finished(*c.state)) {
-        sql_.run("UPDATE trials SET state = ?, datetime_complete = ? WHERE trial_id = ?", state,
-                 now, c.id);
-      } else {
-        sql_.run("UPDATE trials SET state = ?, datetime_start = ? WHERE trial_id = ?", state, now,
-                 c.id);
-      }
-    }
-  }
-
-  void beat(std::span<const std::int64_t> ids) override {
-    for (const std::int64_t id : ids) {
-      sql_.run(
-          "INSERT INTO trial_heartbeats(trial_id, heartbeat) VALUES (?, CURRENT_TIMESTAMP) ON "
-          "CONFLICT(trial_id) DO UPDATE SET heartbeat = CURRENT_TIMESTAMP",
-          id);
-    }
-  }
-
-  std::vector<TrialLease> leases(std::span<const std::int64_t> ids) override {
-    return reader_.leases(ids);
-  }
-
-  std::string location_, path_;
+  std::string path_;
   StudyTurn turn_;
   SQLite::Database db_;
-  SqliteStatements sql_{db_};
-  DistributionTexts texts_{path_};
-  SqliteStudyReader reader_{sql_, texts_, path_};
+  sql::SqliteStatements statements_{db_};
   bool in_transaction_ = false;
   int schema_cookie_ = 0;
 };
@@ -270,7 +143,7 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
 
 std::unique_ptr<StudyStore> open_sqlite_studies(const std::string& location,
                                                 const std::string& path, StudyAccess access) {
-  return std::make_unique<SqliteStudies>(location, path, access);
+  return studies_in(std::make_unique<StudyFile>(path, access), location);
 }
 
 }  // namespace halmark::journal

@@ -13,7 +13,6 @@
 #include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
-#include "core/version.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/tables.hpp"
 
@@ -90,17 +89,7 @@ bool has_no_table(SQLite::Database& db) {
 // becomes so when it is opened and its journal is rolled back: the next one makes them.
 void make_tables(SQLite::Database& db) {
   db.exec("BEGIN IMMEDIATE");
-  if (has_no_table(db)) {
-    db.exec(std::string(sqlite_study_tables));
-    std::string version = "INSERT INTO version_info VALUES (1, ";
-    version += std::to_string(study_schema_version);
-    version += ", 'halmark ";
-    version += tool_version;
-    db.exec(version += "')");
-    std::string revision = "INSERT INTO alembic_version VALUES ('";
-    revision += study_revision;
-    db.exec(revision += "')");
-  }
+  if (has_no_table(db)) db.exec(study_tables(sql::Dialect::sqlite));
   db.exec("COMMIT");
 }
 

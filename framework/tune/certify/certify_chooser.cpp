@@ -55,10 +55,10 @@ double quarantined_ns(const std::vector<Measurement>& rows) {
 }  // namespace
 
 CertifyChooser::CertifyChooser(const TunePlan& plan, const CertifySettings& settings,
-                               std::function<bool()> should_stop)
+                               std::stop_token stop)
     : plan_(plan),
       settings_(settings),
-      should_stop_(std::move(should_stop)),
+      stop_(std::move(stop)),
       steps_(steps_to_certify(plan, settings.safety)),
       certifier_(steps_.problem, {.eps = settings.eps, .seed = plan.sweep().seed}) {
   facts_.program = std::string("halmark ") + tool_version;
@@ -90,14 +90,14 @@ void CertifyChooser::tell(std::int32_t kernel, const MeasuredSource& source) {
 // False when it was stopped, or the budget is spent.
 bool CertifyChooser::ask_and_measure(MeasuredSource& source) {
   for (;;) {
-    if (should_stop_() || is_budget_spent()) return false;
+    if (stop_.stop_requested() || is_budget_spent()) return false;
     const std::vector<std::int32_t> kernels = certifier_.ask(batch_kernels);
     if (kernels.empty()) return true;
     std::vector<KernelCase> cases;
     for (const std::int32_t k : kernels) cases.push_back(steps_.cases[static_cast<std::size_t>(k)]);
     source.require(cases);
     // The last kernels of an interrupted campaign have no rows.
-    if (should_stop_()) return false;
+    if (stop_.stop_requested()) return false;
     for (const std::int32_t k : kernels) tell(k, source);
     history_.push_back({cost_share(), certifier_.gap()});
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,8 @@ struct ProvedSoFar {
 
 class CertifyChooser : public KernelChooser {
  public:
-  // `should_stop` is asked between batches of kernels. The plan must outlive it.
-  CertifyChooser(const TunePlan& plan, const CertifySettings& settings,
-                 std::function<bool()> should_stop);
+  // `stop` is looked at between batches of kernels. The plan must outlive it.
+  CertifyChooser(const TunePlan& plan, const CertifySettings& settings, std::stop_token stop);
 
   // Rows that the run has. Whatever it has a time of is told in the end, asked for or not: a proof
   // calls nothing unmeasured that was measured.
@@ -67,7 +67,7 @@ class CertifyChooser : public KernelChooser {
 
   const TunePlan& plan_;
   CertifySettings settings_;
-  std::function<bool()> should_stop_;
+  std::stop_token stop_;
   StepsToCertify steps_;
   Certifier certifier_;
   ProofFacts facts_;

@@ -5,7 +5,7 @@
 namespace halmark::tune {
 
 FirstPeaks::FirstPeaks(const Store& store, std::int64_t run, const Target& target) {
-  for (const UsedPeaks& used : store.used_peaks(run)) {
+  for (const UsedPeaks& used : store.rows<UsedPeaks>(run)) {
     const std::string name = used.devices.empty() ? target.device_text() : used.devices.front();
     const auto [at, is_first] = devices_.try_emplace(name);
     if (!is_first) continue;

@@ -19,11 +19,11 @@ Device measure_machine_peaks(const PeakMeasuring& options) {
                                .limits = options.limits,
                                .date_utc = journal::utc_now(),
                                .progress = options.progress,
-                               .should_stop = options.is_interrupted});
+                               .should_stop = [&] { return options.stop.stop_requested(); }});
   seen.fingerprint = options.fingerprint;
   Device device = merged_with_file(std::move(seen), options.path);
   for (std::string& dropped : settle_threads(device)) device.notes.push_back(std::move(dropped));
-  if (options.is_interrupted && options.is_interrupted()) return device;
+  if (options.stop.stop_requested()) return device;
   write_peaks_file(device, options.path);
   return device;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "core/device.hpp"
@@ -15,7 +16,7 @@ struct PeakMeasuring {
   bool is_quick = true;
   WorkerLimits limits = {};
   std::function<void(double share, const std::string& what)> progress;
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
 };
 
 // Adds what was seen to the file of this machine and returns what it then says. Writes nothing when

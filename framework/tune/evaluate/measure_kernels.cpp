@@ -48,7 +48,7 @@ std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
   campaign.limits = o.worker_limits;
   campaign.hangs = o.hangs.get();
   campaign.stacks_of = o.stacks_of;
-  campaign.should_stop = o.is_interrupted;
+  campaign.should_stop = [&o] { return o.stop.stop_requested(); };
   campaign.progress = o.progress;
   return Campaign(std::move(campaign)).run(cases);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct KernelMeasuring {
   // Shared by copies: those that measure in turns for one command.
   std::shared_ptr<Hangs> hangs = std::make_shared<Hangs>();
   StacksOf stacks_of;  // of cases in the mode in_stack
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
   std::function<void(const CampaignProgress&)> progress;
 };
 

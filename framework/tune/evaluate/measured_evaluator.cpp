@@ -111,7 +111,7 @@ void MeasuredEvaluator::store_peaks() {
 void MeasuredEvaluator::store_peaks(const RunPeaks& peaks, const Target& of, bool is_named) {
   UsedPeaks used{device_text(peaks.device()), of.cores};
   if (is_named) used.devices = {of.device_text()};
-  std::vector<UsedPeaks> known = context_.store->used_peaks(run_);
+  std::vector<UsedPeaks> known = context_.store->rows<UsedPeaks>(run_);
   context_.store->require_sound();  // nothing is added to a run that does not hold
   std::erase_if(known, [&](const UsedPeaks& other) { return other.devices != used.devices; });
   if (known.empty() || !(known.back() == used)) context_.store->append(run_, used);
@@ -144,7 +144,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   };
   options.limits = context_.worker_limits;
   options.hangs = &hangs_;
-  options.should_stop = context_.is_interrupted;
+  options.should_stop = [this] { return is_interrupted(); };
   options.progress = context_.progress;
   options.stacks_of = [this](const KernelCase& k) { return composers_.stacks_of(k); };
   options.lookup = [this](const KernelCase& c, int round) -> std::optional<Measurement> {
@@ -156,9 +156,16 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
 
 std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelCase> cases,
                                                          CampaignOptions options) {
-  std::vector<Measurement> rows = context_.fleet != nullptr
-                                      ? measure_by_fleet(cases, options)
-                                      : Campaign(std::move(options)).run(cases);
+  std::vector<Measurement> rows;
+  if (context_.fleet != nullptr) {
+    // Who measures commits the rows, judged by peaks of its own.
+    rows = context_.fleet->measure(run_, cases, plan_.sweep().measure, options);
+    new_rows_ += static_cast<std::size_t>(std::ranges::count_if(rows, [&](const Measurement& m) {
+      return !stored_.contains({m.kernel_case.key(), m.round});
+    }));
+  } else {
+    rows = Campaign(std::move(options)).run(cases);
+  }
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   if (revision_of_named() == bounding_revision_) return rows;
   bounding_revision_ = revision_of_named();
@@ -172,32 +179,13 @@ std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelC
   return rows;
 }
 
-// Who measures commits the rows, judged by peaks of its own.
-std::vector<Measurement> MeasuredEvaluator::measure_by_fleet(std::span<const KernelCase> cases,
-                                                             const CampaignOptions& options) {
-  std::vector<Measurement> rows = context_.fleet->measure({.run = run_,
-                                                           .cases = cases,
-                                                           .first_round = options.first_round,
-                                                           .rounds = options.rounds,
-                                                           .settings = plan_.sweep().measure,
-                                                           .seed = options.seed,
-                                                           .stacks_of = options.stacks_of,
-                                                           .lookup = options.lookup,
-                                                           .should_stop = options.should_stop,
-                                                           .progress = options.progress});
-  for (const Measurement& m : rows) {
-    if (!stored_.contains({m.kernel_case.key(), m.round})) ++new_rows_;
-  }
-  return rows;
-}
-
-std::vector<Measurement> MeasuredEvaluator::measure_rounds(
-    std::span<const KernelCase> cases, int first, int rounds,
-    const std::function<bool()>& should_stop) {
+std::vector<Measurement> MeasuredEvaluator::measure_rounds(std::span<const KernelCase> cases,
+                                                           int first, int rounds,
+                                                           SteadyClock::time_point until) {
   CampaignOptions options = campaign_options();
   options.rounds = rounds;
   options.first_round = first;
-  options.should_stop = [&] { return is_interrupted() || (should_stop && should_stop()); };
+  options.should_stop = [&] { return is_interrupted() || SteadyClock::now() >= until; };
   return run_campaign(cases, std::move(options));
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,7 @@
 #include "measure/campaign/campaign.hpp"
 #include "tune/evaluate/evaluator.hpp"
 #include "tune/evaluate/kernel_chooser.hpp"
-#include "tune/evaluate/kernel_order.hpp"
+#include "tune/evaluate/kernel_measurer.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/plan/plan.hpp"
 
@@ -50,7 +51,7 @@ struct MeasureContext {
   KernelMeasurer* fleet = nullptr;  // who measures instead of this machine
   std::optional<NodeJob> job = {};  // whose nodes the plan's collectives lie on
   NightContext night;               // of a sweep with [nightly]
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
 };
@@ -70,9 +71,9 @@ class MeasuredEvaluator : public Evaluator {
   // From the first to the last row that was measured here of the configuration's kernels; nothing
   // where an earlier process measured all of them.
   std::optional<TrialTime> measured_when(const Configuration& configuration);
-  // One campaign over these cases: `rounds` rounds, numbered from `first`, until `should_stop`.
+  // One campaign over these cases: `rounds` rounds, numbered from `first`, until then.
   std::vector<Measurement> measure_rounds(std::span<const KernelCase> cases, int first, int rounds,
-                                          const std::function<bool()>& should_stop);
+                                          SteadyClock::time_point until);
 
   MeasuredSource& source() { return source_; }
   const MeasuredSource& source() const { return source_; }
@@ -90,13 +91,11 @@ class MeasuredEvaluator : public Evaluator {
   std::span<const Measurement> rows() const { return rows_; }
   double measured_s() const;  // wall time of its rows
   double kept_s() const;      // of those that the run had before
-  bool is_interrupted() const { return context_.is_interrupted && context_.is_interrupted(); }
+  bool is_interrupted() const { return context_.stop.stop_requested(); }
 
  private:
   CampaignOptions campaign_options();
   std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
-  std::vector<Measurement> measure_by_fleet(std::span<const KernelCase> cases,
-                                            const CampaignOptions& options);
   void begin_run();
   void store_peaks();
   void store_peaks(const RunPeaks& peaks, const Target& of, bool is_named);

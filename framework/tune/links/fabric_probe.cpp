@@ -51,7 +51,7 @@ class Prober {
     std::optional<links::Socket> peer;
     if (!options_.peer.empty()) peer = connect_to(links::parse_address(options_.peer));
     tiers();
-    const links::LinkProbeOptions link{.should_stop = options_.is_interrupted};
+    const links::LinkProbeOptions link{.should_stop = [this] { return is_interrupted(); }};
     add("loopback", probe_loopback(link), fabric::Transport::tcp);
     if (peer) {
       fabric_.network =
@@ -63,7 +63,7 @@ class Prober {
   }
 
  private:
-  bool is_interrupted() const { return options_.is_interrupted && options_.is_interrupted(); }
+  bool is_interrupted() const { return options_.stop.stop_requested(); }
 
   std::string dated(const std::string& what) const {
     return "measured " + options_.utc + ": " + what + fmt::format("; load {:.2f}", load_before_);
@@ -116,8 +116,8 @@ class Prober {
 
   void tiers() {
     if (!options_.disk.empty()) {
-      const links::TierProbe disk =
-          links::probe_storage(options_.disk, std::int64_t{512} << 20, options_.is_interrupted);
+      const links::TierProbe disk = links::probe_storage(options_.disk, std::int64_t{512} << 20,
+                                                         [this] { return is_interrupted(); });
       add_tier("nvme", disk, disk.read_bytes_per_s, disk.write_bytes_per_s, disk.bytes, disk.how);
     }
     if (is_interrupted()) return;

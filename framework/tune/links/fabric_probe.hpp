@@ -2,8 +2,8 @@
 // peer, as a fabric file and as what is printed.
 #pragma once
 
-#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "measure/links/link_probe.hpp"
@@ -22,7 +22,7 @@ struct FabricProbing {
   std::string utc;                           // that figures are dated by
   // Of the CPU plugin, for MPI between two ranks; nothing where it has no collectives.
   std::optional<KernelMeasuring> measuring;
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
 };
 
 struct ProbedFabric {

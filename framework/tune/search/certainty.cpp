@@ -286,9 +286,9 @@ SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>&
     const double left_s = settings.repeat_budget_s - spent_s;
     const std::vector<KernelCase> kernels = undecided_kernels(evaluator, evaluations);
     if (left_s <= 0 || kernels.empty()) break;
-    const auto deadline = Clock::now() + std::chrono::duration<double>(left_s);
-    const std::vector<Measurement> rows = evaluator.measure_rounds(
-        kernels, round, 1, [deadline] { return Clock::now() >= deadline; });
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(left_s));
+    const std::vector<Measurement> rows = evaluator.measure_rounds(kernels, round, 1, until);
     for (const Measurement& row : rows) {
       evaluator.source().add(row);
       spent_s += row.wall_s;

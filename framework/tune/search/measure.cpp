@@ -23,7 +23,7 @@ MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context
                              const std::optional<CertifySettings>& certify)
     : plan_(plan),
       context_(context),
-      certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.is_interrupted)
+      certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.stop)
                          : nullptr),
       evaluator_(plan, plan.composers(), context,
                  certifier_             ? static_cast<KernelChooser&>(*certifier_)
@@ -108,7 +108,7 @@ void MeasuredSweep::add_possible_points(TuneRun& run) const {
 }
 
 void MeasuredSweep::settle(TuneRun& run) {
-  if (!context_.store->evaluations(run.id).empty()) return take_judged(run);
+  if (!context_.store->rows<Evaluation>(run.id).empty()) return take_judged(run);
   SettledFront settled = settle_front(evaluator_, run.evaluations);
   if (!settled.note.empty()) run.notes.push_back(std::move(settled.note));
   run.untried = std::move(settled.untried);
@@ -116,7 +116,7 @@ void MeasuredSweep::settle(TuneRun& run) {
 
 // What a finished run said of itself stands: its repeats are not begun again.
 void MeasuredSweep::take_judged(TuneRun& run) const {
-  for (const Evaluation& known : context_.store->evaluations(run.id)) {
+  for (const Evaluation& known : context_.store->rows<Evaluation>(run.id)) {
     for (Evaluation& e : run.evaluations) {
       if (e.configuration == known.configuration) e = known;
     }
@@ -159,7 +159,7 @@ void MeasuredSweep::finish(TuneRun& run) const {
   run.front = step_front(run.evaluations, plan_.sweep().objectives);
   if (evaluator_.is_interrupted()) return;
   std::set<std::string> known;
-  for (const Evaluation& e : context_.store->evaluations(run.id)) {
+  for (const Evaluation& e : context_.store->rows<Evaluation>(run.id)) {
     known.insert(e.configuration.key());
   }
   for (const Evaluation& e : run.evaluations) {

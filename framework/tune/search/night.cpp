@@ -67,7 +67,8 @@ class NightRounds {
   // The sentinels are measured whatever is left: they are few, and the end of a night counts.
   void sentinels(std::span<const KernelCase> cases, int round) {
     if (cases.empty() || evaluator_.is_interrupted()) return;
-    for (const Measurement& row : evaluator_.measure_rounds(cases, round, 1, {})) {
+    for (const Measurement& row :
+         evaluator_.measure_rounds(cases, round, 1, Clock::time_point::max())) {
       evaluator_.source().add(row);
       if (has_latency(row.status)) {
         sentinel_ns_[row.kernel_case.problem.text()].push_back(row.duration_ns_median);
@@ -76,7 +77,7 @@ class NightRounds {
   }
   std::size_t kernels(std::span<const KernelCase> cases, int round) {
     if (is_over()) return 0;
-    const auto rows = evaluator_.measure_rounds(cases, round, 1, [this] { return is_over(); });
+    const auto rows = evaluator_.measure_rounds(cases, round, 1, end_);
     for (const Measurement& row : rows) evaluator_.source().add(row);
     return rows.size();
   }

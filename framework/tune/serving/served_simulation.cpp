@@ -211,7 +211,7 @@ class Simulation {
     plan.kv_bytes_per_token = out.room.kv_bytes_per_token;
     plan.migrates = q_.migrates;
     plan.cold_start = cold_start_of(q_, out.room.weight_bytes / parallel.pp);
-    plan.keeps_timeline = !q_.events_file.empty();
+    plan.keeps_timeline = q_.keeps_timeline;
     out.memory_bytes =
         static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
   }

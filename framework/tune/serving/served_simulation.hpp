@@ -36,8 +36,8 @@ struct ServingQuestion {
   std::string cold_start;        // "disk:2.5", "network:12.5": GB/s; "" = warm
   double cold_start_other_s = 0;
   bool migrates = false;
-  std::string ttft, tpot;   // levels, "1s"
-  std::string events_file;  // that the caller writes the events to; "" = none are kept
+  std::string ttft, tpot;       // levels, "1s"
+  bool keeps_timeline = false;  // the record has every event
 };
 
 struct ServedSimulation {

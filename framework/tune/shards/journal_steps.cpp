@@ -23,13 +23,13 @@ std::vector<MeasuredStep> measured_steps(const Store& store, const std::string& 
   std::map<std::string, MeasuredStep> latest;
   for (const std::int64_t run : store.latest_runs(runs_max, fingerprint)) {
     std::map<std::string, Configuration> configurations;
-    for (const Evaluation& e : store.evaluations(run)) {
+    for (const Evaluation& e : store.rows<Evaluation>(run)) {
       if (e.configuration.model != spec.id && !names.contains(e.configuration.model)) continue;
       Configuration& own = configurations[e.configuration.key()];
       own = e.configuration;
       own.model = spec.id;
     }
-    for (const Validation& v : store.validations(run)) {
+    for (const Validation& v : store.rows<Validation>(run)) {
       const auto it = configurations.find(v.deployment_key);
       if (it == configurations.end() || !v.has_time()) continue;
       latest[it->second.key()] = {it->second, v};

@@ -2,7 +2,7 @@
 
 #include "core/text/error.hpp"
 #include "report/report.hpp"
-#include "serve/http_post.hpp"
+#include "serve/http_client.hpp"
 #include "simulate/schedule/one_time.hpp"
 #include "simulate/schedule/simulation_json.hpp"
 #include "simulate/timeline/executed.hpp"

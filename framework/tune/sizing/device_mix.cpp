@@ -168,14 +168,6 @@ void require_served(const DeviceMix& mix) {
 
 }  // namespace
 
-std::optional<double> DeviceMix::best_single_usd_per_hour() const {
-  std::optional<double> out;
-  for (const auto& single : single_usd_per_hour) {
-    if (single && (!out || *single < *out)) out = single;
-  }
-  return out;
-}
-
 RequestLoad asked_load(const std::string& file, const LoadBucket& bucket) {
   const bool has_bucket = bucket.requests_per_s != 0;
   if (file.empty() != has_bucket) {

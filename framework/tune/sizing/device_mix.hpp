@@ -53,8 +53,6 @@ struct DeviceMix {
   std::vector<std::string> devices;
   std::vector<std::optional<double>> single_usd_per_hour;
   std::vector<std::string> basis;  // what times rest on
-
-  std::optional<double> best_single_usd_per_hour() const;
 };
 
 // The load of a file, or of one kind of request where no file is named. Throws Error (exit 2) for

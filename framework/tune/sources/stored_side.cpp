@@ -89,7 +89,7 @@ class Reader {
  private:
   void take_peaks(std::int64_t run) {
     if (peaks_) return;
-    const auto used = store_->used_peaks(run);
+    const auto used = store_->rows<UsedPeaks>(run);
     if (!used.empty()) peaks_ = used.back();
   }
 

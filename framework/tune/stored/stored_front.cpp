@@ -20,47 +20,10 @@ namespace {
 // Of a study: what a search found, beside its trials.
 constexpr std::string_view front_attribute = "halmark:front";
 
-Json objective_names_json(std::span<const Objective> objectives) {
-  Json out = Json::array();
-  for (const Objective o : objectives) out.push_back(std::string(objective_name(o)));
-  return out;
-}
-
 Json front_json(const SearchedFront& front) {
-  Json levels = Json::array(), points = Json::array();
-  for (const ServiceLevel& level : front.levels) {
-    levels.push_back(
-        {{"objective", std::string(objective_name(level.objective))}, {"limit", level.limit}});
-  }
+  Json out = front, points = Json::array();
   for (const Evaluation& e : front.points) points.push_back(e.configuration.key());
-  return {{"title", front.title},     {"model", front.model},
-          {"command", front.command}, {"started_utc", front.started_utc},
-          {"device", front.device},   {"memory_fraction", front.memory_fraction},
-          {"basis", front.basis},     {"objectives", objective_names_json(front.objectives)},
-          {"levels", levels},         {"configurations", front.configurations},
-          {"points", points}};
-}
-
-Objective objective_of(const Json& name) {
-  const auto objective = parse_objective(name.get<std::string>());
-  if (!objective) throw refused("the stored front has an unknown objective");
-  return *objective;
-}
-
-SearchedFront front_of(const Json& in) {
-  SearchedFront out{.title = in.at("title"),
-                    .model = in.at("model"),
-                    .command = in.at("command"),
-                    .started_utc = in.at("started_utc"),
-                    .device = in.at("device"),
-                    .memory_fraction = in.at("memory_fraction"),
-                    .basis = in.at("basis"),
-                    .configurations = in.at("configurations")};
-  for (const Json& name : in.at("objectives")) out.objectives.push_back(objective_of(name));
-  for (const Json& level : in.at("levels")) {
-    out.levels.push_back(
-        {objective_of(level.at("objective")), level.at("limit").get<double>(), {}});
-  }
+  out["points"] = points;
   return out;
 }
 
@@ -128,11 +91,13 @@ SearchedFront read_stored_front(StudyStore& store, const std::string& name) {
     if (text == nullptr) break;
     try {
       const Json document = Json::parse(*text);
-      SearchedFront out = front_of(document);
+      auto out = document.get<SearchedFront>();
       out.origin = "study '" + name + "'";
       add_points(store, study.info.id, document.at("points"), out);
       return out;
-    } catch (const Json::exception& e) {
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {
       throw refused("its front cannot be read: " + std::string(e.what()), "study '" + name + "'");
     }
   }

@@ -54,7 +54,7 @@ std::string unfinished_old_run(const Store& store, const std::string& sweep) {
   const RunInfo info = store.run_info(*latest);
   const StoredPlan old = read_stored_plan(info.plan_text);
   if (old.is_of_this_version || info.plan_text.empty() || old.sweep != sweep) return {};
-  if (!store.evaluations(*latest).empty()) return {};
+  if (!store.rows<Evaluation>(*latest).empty()) return {};
   return "run " + std::to_string(*latest) + " of this sweep was not finished by halmark " +
          info.tool_version + "; it is kept, and a new run begins";
 }

@@ -113,7 +113,7 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
     judge.datasheet.reset();
   }
   // Those that the run used, wherever the report is made; what is here now may be another figure.
-  for (const UsedPeaks& used : store.used_peaks(run)) take_peaks(used, run, judge);
+  for (const UsedPeaks& used : store.rows<UsedPeaks>(run)) take_peaks(used, run, judge);
   const StoredPlan plan = read_stored_plan(info.plan_text);
   RunReport out{.title = plan.sweep,
                 .model = plan.model,
@@ -126,9 +126,9 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
                 .left_out = plan.left_out,
                 .device = judge.measured,
                 .objectives = plan.objectives,
-                .evaluations = latest(store.evaluations(run)),
+                .evaluations = latest(store.rows<Evaluation>(run)),
                 .kernels = kernel_points(rows, judge)};
-  out.untried = still_untried(store.untried(run), out.evaluations);
+  out.untried = still_untried(store.rows<Untried>(run), out.evaluations);
   if (const auto then = store.machine(run)) {
     out.machine = then->lines;
   } else if (is_here) {
@@ -136,7 +136,7 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
     out.machine.push_back("(as this machine is now: the run did not keep it)");
   }
   for (const Measurement& m : rows) out.measuring_s += m.wall_s;
-  add_validations(out, store.validations(run));
+  add_validations(out, store.rows<Validation>(run));
   const std::vector<std::size_t> front = front_of(out.evaluations, plan);
   for (const std::size_t i : front) {
     out.front.push_back({.evaluation = i,

@@ -10,7 +10,7 @@ std::vector<report::StoredWinner> latest_winners(const Store& store,
                                                  const MachineIdentity& machine) {
   std::map<std::string, report::StoredWinner> latest;
   for (const std::int64_t run : runs_with_winners(store, machine)) {
-    for (Winner& winner : store.winners(run)) {
+    for (Winner& winner : store.rows<Winner>(run)) {
       const std::string key = winner_key(winner.question) + ' ' + winner.plugin_hash;
       latest.insert_or_assign(key, report::StoredWinner{run, std::move(winner)});
     }

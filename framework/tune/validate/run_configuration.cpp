@@ -46,7 +46,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
                                          .plugin_path_by_backend = measuring.others.paths,
                                          .limits = measuring.worker_limits,
                                          .job = measuring.job,
-                                         .is_interrupted = measuring.is_interrupted});
+                                         .stop = measuring.stop});
     return out;
   }
   KernelMeasuring where_they_stand = measuring;
@@ -61,8 +61,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   RunOutcome out{.evaluation = target.fabric
                                    ? entry.composer->compose(placed(chain, entry.composer->graph()))
                                    : entry.composer->compose(source)};
-  if (!out.evaluation.estimate || (measuring.is_interrupted && measuring.is_interrupted()))
-    return out;
+  if (!out.evaluation.estimate || measuring.stop.stop_requested()) return out;
   const Estimate& printed = *out.evaluation.estimate;
   out.validation = run_and_confront(
       *entry.composer, target, source, printed,
@@ -72,7 +71,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
        .turns = {stack_pairs, stack_pairs_more, std::max(stack_s / stack_turns, min_block_s)},
        .device = measuring.peaks ? &measuring.peaks->device() : nullptr,
        .job = measuring.job,
-       .is_interrupted = measuring.is_interrupted});
+       .stop = measuring.stop});
   return out;
 }
 

@@ -46,7 +46,7 @@ class Validations {
  public:
   Validations(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run)
       : evaluator_(evaluator), options_(options), run_(run), left_s_(options.budget_s) {
-    for (Validation& v : evaluator.context().store->validations(run.id)) {
+    for (Validation& v : evaluator.context().store->rows<Validation>(run.id)) {
       known_.insert_or_assign(v.deployment_key, std::move(v));
     }
   }
@@ -119,7 +119,7 @@ class Validations {
                              .device = peaks ? &peaks->device() : nullptr,
                              .arenas = &arenas_,
                              .job = evaluator_.context().job,
-                             .is_interrupted = [this] { return evaluator_.is_interrupted(); }});
+                             .stop = evaluator_.context().stop});
   }
 
   MeasuredEvaluator& evaluator_;
@@ -191,7 +191,7 @@ Validation run_and_confront(const Composer& composer, const Target& target,
                           .walk_bytes = running.device ? memory_walk_bytes(*running.device) : 0,
                           .measures_memory = true,
                           .arenas = running.arenas,
-                          .should_stop = running.is_interrupted});
+                          .should_stop = [&] { return running.stop.stop_requested(); }});
   Validation out = confront(graph, printed, run);
   if (run.memory.empty()) {
     out.memory_reason = run.reason.empty() ? std::string(status_name(run.status)) : run.reason;
@@ -222,7 +222,7 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
                   .is_oversubscribed = true,
                   .block_s = 0,
                   .arenas = running.arenas,
-                  .should_stop = running.is_interrupted});
+                  .should_stop = [&] { return running.stop.stop_requested(); }});
   Validation out = confront(graph, {}, run);
   out.predicted_ns.reset();
   out.predicted_interval_ns = {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct StackRunning {
   const Device* device = nullptr;               // its measured peaks; null = no state of the memory
   std::vector<SharedMemory>* arenas = nullptr;  // kept from run to run
   std::optional<NodeJob> job = {};              // over whose nodes the target spreads ranks
-  std::function<bool()> is_interrupted;
+  std::stop_token stop;
 };
 Validation run_and_confront(const Composer& composer, const Target& target,
                             const LatencySource& source, const Estimate& printed,

@@ -151,7 +151,7 @@ void check_plan_of_run(const Proof& proof, const Store& store) {
 void check_device_of_run(const Proof& proof, const Store& store) {
   if (!proof.device || proof.device->text.empty()) return;
   const UsedPeaks stated{proof.device->text, proof.device->threads};
-  const std::vector<UsedPeaks> used = store.used_peaks(proof.run);
+  const std::vector<UsedPeaks> used = store.rows<UsedPeaks>(proof.run);
   if (std::ranges::find(used, stated) == used.end()) {
     throw Broken(proof.device->line, "the device record is not that of run " +
                                          std::to_string(proof.run) + " of the journal");
@@ -160,7 +160,7 @@ void check_device_of_run(const Proof& proof, const Store& store) {
 
 // Configurations that were run whole are known by what they took.
 void check_runs(const Proof& proof, const KnownSpace& known, const Store& store) {
-  const std::vector<Validation> runs = store.validations(proof.run);
+  const std::vector<Validation> runs = store.rows<Validation>(proof.run);
   for (const FrontPoint& point : proof.front) {
     if (!point.run) continue;
     const auto key = known.keys.find(point.config);

@@ -137,7 +137,8 @@ TEST_F(KernelTables, known_devices_have_every_figure_with_its_source_and_confide
       EXPECT_GT(peak["flops_per_s"].get<double>(), 0);
       EXPECT_NE(peak["source"], "");
     }
-    for (const Json& link : device["links"]) EXPECT_EQ(link["direction"], "one");
+    if (!device.contains("links")) continue;
+    for (const Json& link : device["links"]) EXPECT_NE(link["source"], "");
   }
 }
 

@@ -14,7 +14,7 @@ const std::string config = data + "tiny-qwen3.json";
 class TraceCommand : public HalmarkTest {};
 
 TEST_F(TraceCommand, a_real_trace_is_what_the_model_says) {
-  const Outcome o = halmark({"trace", sdpa, "--compare", config, "--dtype", "f32"});
+  const Outcome o = halmark({"trace", sdpa, "--compare", config});
   EXPECT_EQ(o.exit_code, 0) << o.out << o.err;
   EXPECT_EQ(o.err, "");
   EXPECT_THAT(o.out, HasSubstr("model.layers.2.self_attn.q_proj"));
@@ -24,7 +24,7 @@ TEST_F(TraceCommand, a_real_trace_is_what_the_model_says) {
 }
 
 TEST_F(TraceCommand, json_has_every_pass_row_and_verdict) {
-  const Json out = data_of({"trace", sdpa, "--compare", config, "--dtype", "f32", "--json"});
+  const Json out = data_of({"trace", sdpa, "--compare", config, "--json"});
   EXPECT_EQ(out["passes"].size(), 2u);
   EXPECT_EQ(out["passes"][0]["stage"], "prefill");
   EXPECT_EQ(out["passes"][1]["stage"], "decode");
@@ -50,7 +50,7 @@ TEST_F(TraceCommand, a_difference_ends_with_exit_code_3) {
 // A product of the trace may be of a part that the model computes by a recurrence.
 TEST_F(TraceCommand, a_model_of_another_architecture_is_a_difference_like_any_other) {
   for (const char* other : {"tiny-nemotron-h.json", "tiny-qwen3-next.json"}) {
-    const Outcome o = halmark({"trace", sdpa, "--compare", data + other, "--dtype", "f32"});
+    const Outcome o = halmark({"trace", sdpa, "--compare", data + other});
     EXPECT_EQ(o.exit_code, 3) << other << o.err;
     EXPECT_THAT(o.out, HasSubstr("not in model"));
     EXPECT_THAT(o.out, testing::Not(HasSubstr(" 0 not in model"))) << other;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -24,7 +25,7 @@ Matrix u(double theta, double phi, double lambda) {
 }
 
 struct Named {
-  const char* name;
+  std::string name;
   std::vector<double> angles;
   Matrix matrix;
 };
@@ -74,29 +75,21 @@ TEST(Gates, of_one_qubit_are_their_matrices) {
 
 // On qubits 2 (control) and 0 (target) of three: nothing without the control, the matrix with it.
 TEST(Gates, with_a_control_act_where_it_is_one) {
-  const std::vector<Named> controlled = {
-      {"cx", {}, {0, 1, 1, 0}},
-      {"CX", {}, {0, 1, 1, 0}},
-      {"cy", {}, {0, -i, i, 0}},
-      {"cz", {}, {1, 0, 0, -1}},
-      {"ch", {}, {r, r, r, -r}},
-      {"cp", {0.7}, {1, 0, 0, turn(0.7)}},
-      {"cu1", {0.7}, {1, 0, 0, turn(0.7)}},
-      {"crx", {0.7}, {std::cos(0.35), -i * std::sin(0.35), -i * std::sin(0.35), std::cos(0.35)}},
-      {"cry", {0.7}, {std::cos(0.35), -std::sin(0.35), std::sin(0.35), std::cos(0.35)}},
-      {"crz", {0.7}, {turn(-0.35), 0, 0, turn(0.35)}}};
-  for (const Named& gate : controlled) {
+  for (const std::string name : {"cx", "CX", "cy", "cz", "ch", "cp", "cu1", "crx", "cry", "crz"}) {
+    const Named& target =
+        *std::ranges::find(one_qubit, name == "CX" ? "x" : name.substr(1), &Named::name);
     for (const bool is_set : {false, true}) {
       for (const int column : {0, 1}) {
         StateVector state(3);
         if (is_set) apply(state, {"x", {}, {2}});
         if (column == 1) apply(state, {"x", {}, {0}});
-        apply(state, {gate.name, gate.angles, {2, 0}});
+        apply(state, {name, target.angles, {2, 0}});
         for (const int row : {0, 1}) {
-          const Amplitude wanted = is_set ? gate.matrix[static_cast<std::size_t>(2 * row + column)]
-                                          : Amplitude(row == column ? 1 : 0);
+          const Amplitude wanted = is_set
+                                       ? target.matrix[static_cast<std::size_t>(2 * row + column)]
+                                       : Amplitude(row == column ? 1 : 0);
           expect_near(state.amplitudes()[static_cast<std::size_t>((is_set ? 4 : 0) + row)], wanted,
-                      gate.name);
+                      name);
         }
       }
     }
@@ -142,17 +135,12 @@ TEST(Gates, have_as_many_angles_and_qubits_as_the_library_says) {
   }
 }
 
-GateCounts counts(const std::string& body) {
-  return count_gates(parse_qasm("qreg q[4];" + body, "test"));
-}
-
 void expect_counts(const std::string& body, std::int64_t one, std::int64_t two, std::int64_t depth,
                    std::int64_t two_depth) {
-  const GateCounts got = counts(body);
-  EXPECT_EQ(got.one_qubit, one) << body;
-  EXPECT_EQ(got.two_qubit, two) << body;
-  EXPECT_EQ(got.depth, depth) << body;
-  EXPECT_EQ(got.two_qubit_depth, two_depth) << body;
+  const GateCounts got = count_gates(parse_qasm("qreg q[4];" + body, "test"));
+  EXPECT_THAT((std::vector{got.one_qubit, got.two_qubit, got.depth, got.two_qubit_depth}),
+              testing::ElementsAre(one, two, depth, two_depth))
+      << body;
 }
 
 // A swap is three controlled X, a Toffoli gate six and nine of one qubit, a controlled swap eight.

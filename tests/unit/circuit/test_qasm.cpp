@@ -1,28 +1,14 @@
 // OpenQASM: what is read, what it is written as, and what is refused where.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <numbers>
 
-#include "circuit/qasm.hpp"
-#include "core/text/error.hpp"
+#include "refused_qasm.hpp"
 
 namespace halmark::circuit {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const std::string head = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg q[3];\ncreg c[3];\n";
-
-std::string refusal_of(const std::string& text) {
-  try {
-    parse_qasm(text, "a.qasm");
-  } catch (const Error& error) {
-    return error.line();
-  }
-  return "accepted";
-}
 
 TEST(Qasm, versions_2_and_3_give_the_same_circuit) {
   const Circuit two =
@@ -55,28 +41,21 @@ TEST(Qasm, a_register_stands_for_its_qubits_one_by_one) {
 }
 
 TEST(Qasm, refusals_name_the_place_and_what_stands_there) {
-  EXPECT_THAT(refusal_of(head + "hh q[0];"), HasSubstr("a.qasm:5:1: unknown gate 'hh'"));
-  EXPECT_THAT(refusal_of(head + "h q[0];\n  h q[3];"),
-              HasSubstr("a.qasm:6:7: expected an integer in 0..2"));
-  EXPECT_THAT(refusal_of(head + "rz(1/0) q[0];"), HasSubstr("a.qasm:5:4: an angle"));
-  EXPECT_THAT(refusal_of(head + "rz(1e400) q[0];"), HasSubstr("a.qasm:5:4: expected a number"));
-  EXPECT_THAT(refusal_of(head + "cx q[0],q[0];"), HasSubstr("same qubit twice"));
-  EXPECT_THAT(refusal_of(head + "cx q[0];"), HasSubstr("takes 0 angles and 2 qubits, got 0 and 1"));
-  EXPECT_THAT(refusal_of(head + "measure q -> c; h q[1];"), HasSubstr("measured before"));
-  EXPECT_THAT(refusal_of(head + "if(c==1) x q[0];"), HasSubstr("not read: 'if'"));
-  EXPECT_THAT(refusal_of("OPENQASM 1.0;"), HasSubstr("a.qasm:1:10: OpenQASM 1.0 is not read"));
-  EXPECT_THAT(refusal_of("include \"other.inc\";"), HasSubstr("cannot include 'other.inc'"));
-  EXPECT_THAT(refusal_of("qreg q[5000];"), HasSubstr("expected an integer in 1..4096"));
-  EXPECT_THAT(refusal_of(head + "h q[0]"), HasSubstr("expected ';', found the end of the file"));
-  EXPECT_THAT(refusal_of(""), HasSubstr("without a qubit"));
-  EXPECT_THAT(refusal_of(head + "barrier q"), HasSubstr("the end of the file"));
-  EXPECT_THAT(refusal_of(head + "rz(" + std::string(500, '(') + "1) q[0];"), HasSubstr("64"));
-}
-
-TEST(Qasm, a_toffoli_counts_as_six_of_two_qubits_and_nine_of_one) {
-  const GateCounts counts = count_gates(parse_qasm(head + "h q[0];ccx q[0],q[1],q[2];", ""));
-  EXPECT_EQ(counts.one_qubit, 10);
-  EXPECT_EQ(counts.two_qubit, 6);
+  expect_refusals({{head + "hh q[0];", "a.qasm:5:1: unknown gate 'hh'"},
+                   {head + "h q[0];\n  h q[3];", "a.qasm:6:7: expected an integer in 0..2"},
+                   {head + "rz(1/0) q[0];", "a.qasm:5:4: an angle"},
+                   {head + "rz(1e400) q[0];", "a.qasm:5:4: expected a number"},
+                   {head + "cx q[0],q[0];", "same qubit twice"},
+                   {head + "cx q[0];", "takes 0 angles and 2 qubits, got 0 and 1"},
+                   {head + "measure q -> c; h q[1];", "measured before"},
+                   {head + "if(c==1) x q[0];", "not read: 'if'"},
+                   {"OPENQASM 1.0;", "a.qasm:1:10: OpenQASM 1.0 is not read"},
+                   {"include \"other.inc\";", "cannot include 'other.inc'"},
+                   {"qreg q[5000];", "expected an integer in 1..4096"},
+                   {head + "h q[0]", "expected ';', found the end of the file"},
+                   {"", "without a qubit"},
+                   {head + "barrier q", "the end of the file"},
+                   {head + "rz(" + std::string(500, '(') + "1) q[0];", "64"}});
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 // What OpenQASM allows and what it does not: tokens with their places, angles, registers, limits.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <numbers>
 
-#include "circuit/qasm.hpp"
-#include "core/text/error.hpp"
+#include "refused_qasm.hpp"
+#include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::circuit {
@@ -14,33 +11,23 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
-std::string refusal_of(const std::string& text) {
-  try {
-    parse_qasm(text, "a.qasm");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.line();
-  }
-  return "accepted";
-}
 
 double angle(const std::string& text) {
   return parse_qasm("qubit q;rz(" + text + ") q;", text).gates.at(0).angles.at(0);
 }
 
 TEST(QasmAngles, are_sums_of_products_from_left_to_right) {
-  EXPECT_DOUBLE_EQ(angle("2"), 2);
-  EXPECT_DOUBLE_EQ(angle("1+2*3"), 7);
-  EXPECT_DOUBLE_EQ(angle("7-2-1"), 4);
-  EXPECT_DOUBLE_EQ(angle("12/3/2"), 2);
-  EXPECT_DOUBLE_EQ(angle("12/3*2"), 8);
-  EXPECT_DOUBLE_EQ(angle("-(1+2)*-2"), 6);
-  EXPECT_DOUBLE_EQ(angle("--3"), 3);
-  EXPECT_DOUBLE_EQ(angle("pi/4"), std::numbers::pi / 4);
-  EXPECT_DOUBLE_EQ(angle("2*pi-pi"), std::numbers::pi);
-  for (const auto& [text, value] : {std::pair{".5", 0.5},
+  const double pi = std::numbers::pi;
+  for (const auto& [text, value] : {std::pair{"2", 2.0},
+                                    {"1+2*3", 7.0},
+                                    {"7-2-1", 4.0},
+                                    {"12/3/2", 2.0},
+                                    {"12/3*2", 8.0},
+                                    {"-(1+2)*-2", 6.0},
+                                    {"--3", 3.0},
+                                    {"pi/4", pi / 4},
+                                    {"2*pi-pi", pi},
+                                    {".5", 0.5},
                                     {"1.25", 1.25},
                                     {"1e3", 1000.0},
                                     {"1E3", 1000.0},
@@ -54,31 +41,29 @@ TEST(QasmAngles, are_sums_of_products_from_left_to_right) {
 }
 
 TEST(QasmAngles, that_are_none_are_refused_where_they_stand) {
-  const auto refused = [](const std::string& text) {
-    return refusal_of("qubit q;rz(" + text + ") q;");
-  };
-  EXPECT_THAT(refused("x"), StartsWith("a.qasm:1:12: expected a number or pi, found 'x'"));
-  EXPECT_THAT(refused("1.2.3"), HasSubstr("expected a number or pi, found '1.2.3'"));
-  EXPECT_THAT(refused("\"1\""), HasSubstr("expected a number or pi, found '1'"));
-  EXPECT_THAT(refused("0/0"), HasSubstr("an angle that is no finite number"));
-  EXPECT_THAT(refused("(1"), HasSubstr("expected ')'"));
-  EXPECT_THAT(refused("1 2"), HasSubstr("expected ')', found '2'"));
-  EXPECT_THAT(refused(std::string(65, '-') + "1"), HasSubstr("more than 64 brackets or signs"));
+  expect_refusals({{"x) q;", "a.qasm:1:12: expected a number or pi, found 'x'"},
+                   {"1.2.3) q;", "expected a number or pi, found '1.2.3'"},
+                   {"\"1\") q;", "expected a number or pi, found '1'"},
+                   {"0/0) q;", "an angle that is no finite number"},
+                   {"(1) q;", "expected ')'"},
+                   {"1 2) q;", "expected ')', found '2'"},
+                   {std::string(65, '-') + "1) q;", "more than 64 brackets or signs"}},
+                  "qubit q;rz(");
   EXPECT_DOUBLE_EQ(angle(std::string(64, '-') + "1"), 1);
   EXPECT_DOUBLE_EQ(angle(std::string(64, '(') + "1" + std::string(64, ')')), 1);
 }
 
 TEST(QasmTokens, have_their_line_and_column_behind_comments_and_blanks) {
-  EXPECT_THAT(refusal_of("qubit q;\n\t x1 q;"), StartsWith("a.qasm:2:3: unknown gate 'x1'"));
-  EXPECT_THAT(refusal_of("// a\n/* b\n c */ q_ q;"), StartsWith("a.qasm:3:7: unknown gate 'q_'"));
-  EXPECT_THAT(refusal_of("/**/no;"), StartsWith("a.qasm:1:5: unknown gate 'no'"));
-  EXPECT_THAT(refusal_of("qubit q;\r\nno q;"), StartsWith("a.qasm:2:1: unknown gate 'no'"));
-  EXPECT_THAT(refusal_of("qubit q;h q; // no end"), HasSubstr("accepted"));
-  EXPECT_THAT(refusal_of("qubit q;h q; /* no end"), HasSubstr("accepted"));
-  EXPECT_THAT(refusal_of("include \"a"), StartsWith("a.qasm:1:9: a text without its end"));
-  EXPECT_THAT(refusal_of("include \"a\n\";"), HasSubstr("a text without its end"));
-  EXPECT_THAT(refusal_of("; qubit q;"), StartsWith("a.qasm:1:1: expected a statement, found ';'"));
-  EXPECT_THAT(refusal_of("5;"), HasSubstr("expected a statement, found '5'"));
+  expect_refusals({{"qubit q;\n\t x1 q;", "a.qasm:2:3: unknown gate 'x1'"},
+                   {"// a\n/* b\n c */ q_ q;", "a.qasm:3:7: unknown gate 'q_'"},
+                   {"/**/no;", "a.qasm:1:5: unknown gate 'no'"},
+                   {"qubit q;\r\nno q;", "a.qasm:2:1: unknown gate 'no'"},
+                   {"qubit q;h q; // no end", "accepted"},
+                   {"qubit q;h q; /* no end", "accepted"},
+                   {"include \"a", "a.qasm:1:9: a text without its end"},
+                   {"include \"a\n\";", "a text without its end"},
+                   {"; qubit q;", "a.qasm:1:1: expected a statement, found ';'"},
+                   {"5;", "expected a statement, found '5'"}});
   EXPECT_EQ(parse_qasm("qubit aZ_09;h aZ_09;", "names").gates.size(), 1u);
 }
 
@@ -86,10 +71,9 @@ TEST(QasmHeader, is_of_version_2_or_3_or_absent) {
   for (const char* header : {"", "OPENQASM 2.0;", "OPENQASM 2;", "OPENQASM 3;", "OPENQASM 3.1;"}) {
     EXPECT_EQ(parse_qasm(std::string(header) + "qubit q;", header).qubits, 1) << header;
   }
-  EXPECT_THAT(refusal_of("OPENQASM 2.1;qubit q;"),
-              HasSubstr("OpenQASM 2.1 is not read; 2.0 and 3"));
-  EXPECT_THAT(refusal_of("OPENQASM 3 qubit q;"), HasSubstr("expected ';', found 'qubit'"));
-  EXPECT_EQ(refusal_of("include \"stdgates.inc\";include \"qelib1.inc\";qubit q;"), "accepted");
+  expect_refusals({{"OPENQASM 2.1;qubit q;", "OpenQASM 2.1 is not read; 2.0 and 3"},
+                   {"OPENQASM 3 qubit q;", "expected ';', found 'qubit'"},
+                   {"include \"stdgates.inc\";include \"qelib1.inc\";qubit q;", "accepted"}});
 }
 
 TEST(QasmRegisters, lie_one_behind_the_other_up_to_4096_qubits) {
@@ -104,32 +88,30 @@ TEST(QasmRegisters, lie_one_behind_the_other_up_to_4096_qubits) {
   EXPECT_EQ(circuit.measured[0].bit, 3);
   EXPECT_EQ(parse_qasm("qreg a[4095];qubit b;", "").qubits, 4096);
   EXPECT_EQ(parse_qasm("qubit q;creg a[4096];", "").bits, 4096);
-  EXPECT_THAT(refusal_of("qreg a[4096];qubit b;"),
-              StartsWith("a.qasm:1:20: more than 4096 qubits or bits"));
-  EXPECT_THAT(refusal_of("qubit q;creg a[4096];bit b;"), HasSubstr("more than 4096"));
-  EXPECT_THAT(refusal_of("qreg a[0];"), HasSubstr("expected an integer in 1..4096, found '0'"));
-  EXPECT_THAT(refusal_of("qreg a[1.5];"), HasSubstr("found '1.5'"));
-  EXPECT_THAT(refusal_of("qreg a[x];"), HasSubstr("found 'x'"));
-  EXPECT_THAT(refusal_of("qubit a;bit a;"), StartsWith("a.qasm:1:13: 'a' is there already"));
-  EXPECT_THAT(refusal_of("qubit 3;"), HasSubstr("expected the name of a register, found '3'"));
-  EXPECT_THAT(refusal_of("qreg a 3;"), HasSubstr("expected '[', found '3'"));
-  EXPECT_THAT(refusal_of("qreg a[3;"), HasSubstr("expected ']', found ';'"));
+  expect_refusals({{"qreg a[4096];qubit b;", "a.qasm:1:20: more than 4096 qubits or bits"},
+                   {"qubit q;creg a[4096];bit b;", "more than 4096"},
+                   {"qreg a[0];", "expected an integer in 1..4096, found '0'"},
+                   {"qreg a[1.5];", "found '1.5'"},
+                   {"qreg a[x];", "found 'x'"},
+                   {"qubit a;bit a;", "a.qasm:1:13: 'a' is there already"},
+                   {"qubit 3;", "expected the name of a register, found '3'"},
+                   {"qreg a 3;", "expected '[', found '3'"},
+                   {"qreg a[3;", "expected ']', found ';'"}});
 }
 
 TEST(QasmOperands, are_registers_of_their_kind_within_their_size) {
   const std::string head = "qreg qubits[3];creg bits[3];";
-  EXPECT_THAT(refusal_of(head + "h qubit_;"),
-              HasSubstr("no register of qubits has the name 'qubit_'; did you mean 'qubits'"));
-  EXPECT_THAT(refusal_of(head + "h bits;"), HasSubstr("no register of qubits has the name 'bits'"));
-  EXPECT_THAT(refusal_of(head + "measure qubits -> qubits;"),
-              HasSubstr("no register of bits has the name 'qubits'"));
-  EXPECT_THAT(refusal_of(head + "measure bits -> bits;"), HasSubstr("no register of qubits"));
-  EXPECT_THAT(refusal_of(head + "h 3;"), HasSubstr("expected a register, found '3'"));
-  EXPECT_EQ(refusal_of(head + "h qubits[2];"), "accepted");
-  EXPECT_THAT(refusal_of(head + "h qubits[3];"), HasSubstr("an integer in 0..2, found '3'"));
-  EXPECT_THAT(refusal_of(head + "h qubits[-1];"), HasSubstr("an integer in 0..2, found '-'"));
-  EXPECT_THAT(refusal_of(head + "qreg two[2];cx qubits,two;"),
-              HasSubstr("registers of different sizes in one gate"));
+  expect_refusals(
+      {{"h qubit_;", "no register of qubits has the name 'qubit_'; did you mean 'qubits'"},
+       {"h bits;", "no register of qubits has the name 'bits'"},
+       {"measure qubits -> qubits;", "no register of bits has the name 'qubits'"},
+       {"measure bits -> bits;", "no register of qubits"},
+       {"h 3;", "expected a register, found '3'"},
+       {"h qubits[2];", "accepted"},
+       {"h qubits[3];", "an integer in 0..2, found '3'"},
+       {"h qubits[-1];", "an integer in 0..2, found '-'"},
+       {"qreg two[2];cx qubits,two;", "registers of different sizes in one gate"}},
+      head);
   EXPECT_EQ(parse_qasm(head + "qreg two[1];cx qubits,two;", "").gates.size(), 3u);
 }
 
@@ -141,29 +123,28 @@ TEST(QasmMeasurements, go_bit_by_bit_and_end_the_circuit) {
   EXPECT_EQ(circuit.measured[0].bit, 4);
   EXPECT_EQ(circuit.measured[3].qubit, 2);
   EXPECT_EQ(circuit.measured[3].bit, 2);
-  EXPECT_THAT(refusal_of(head + "measure q -> d;"),
-              StartsWith("a.qasm:1:31: 3 qubits are measured into 2 bits"));
-  EXPECT_THAT(refusal_of(head + "c = q;"), HasSubstr("only 'measure' may stand behind '='"));
-  EXPECT_THAT(refusal_of(head + "c = 3;"), HasSubstr("expected 'measure', found '3'"));
-  EXPECT_THAT(refusal_of(head + "c measure q;"), HasSubstr("expected '=', found 'measure'"));
-  EXPECT_THAT(refusal_of(head + "measure q;"), HasSubstr("expected '->', found ';'"));
-  EXPECT_THAT(refusal_of(head + "q = measure q;"),
-              HasSubstr("no register of bits has the name 'q'"));
-  EXPECT_THAT(refusal_of(head + "c[0] = measure q[0];x q[0];"),
-              HasSubstr("measured before; only measurements at the end are read"));
-  EXPECT_EQ(refusal_of(head + "c[0] = measure q[0];x q[1];barrier q;"), "accepted");
+  expect_refusals(
+      {{"measure q -> d;", "a.qasm:1:31: 3 qubits are measured into 2 bits"},
+       {"c = q;", "only 'measure' may stand behind '='"},
+       {"c = 3;", "expected 'measure', found '3'"},
+       {"c measure q;", "expected '=', found 'measure'"},
+       {"measure q;", "expected '->', found ';'"},
+       {"q = measure q;", "no register of bits has the name 'q'"},
+       {"c[0] = measure q[0];x q[0];", "measured before; only measurements at the end are read"},
+       {"c[0] = measure q[0];x q[1];barrier q;", "accepted"}},
+      head);
 }
 
 TEST(QasmGates, take_what_they_are_made_for) {
   const std::string head = "qreg q[3];";
-  EXPECT_THAT(refusal_of(head + "rx q[0];"), HasSubstr("takes 1 angles and 1 qubits, got 0 and 1"));
-  EXPECT_THAT(refusal_of(head + "h(1) q[0];"),
-              HasSubstr("takes 0 angles and 1 qubits, got 1 and 1"));
-  EXPECT_THAT(refusal_of(head + "u3(1,2) q[0];"), HasSubstr("takes 3 angles"));
-  EXPECT_THAT(refusal_of(head + "h q[0],q[1];"), HasSubstr("got 0 and 2"));
-  EXPECT_EQ(refusal_of(head + "h() q[0];"), "accepted");
-  EXPECT_THAT(refusal_of(head + "ccx q[0],q[1],q[0];"), HasSubstr("the same qubit twice"));
-  EXPECT_THAT(refusal_of(head + "rxx q[0];"), HasSubstr("did you mean"));
+  expect_refusals({{"rx q[0];", "takes 1 angles and 1 qubits, got 0 and 1"},
+                   {"h(1) q[0];", "takes 0 angles and 1 qubits, got 1 and 1"},
+                   {"u3(1,2) q[0];", "takes 3 angles"},
+                   {"h q[0],q[1];", "got 0 and 2"},
+                   {"h() q[0];", "accepted"},
+                   {"ccx q[0],q[1],q[0];", "the same qubit twice"},
+                   {"rxx q[0];", "did you mean"}},
+                  head);
   for (const char* later :
        {"gate", "opaque", "reset", "if", "for", "while", "def", "input", "const"}) {
     EXPECT_THAT(refusal_of(head + later + " q[0];"),
@@ -197,12 +178,8 @@ TEST(QasmFile, is_read_under_its_name) {
   test::write_file(folder / "a.qasm", "qreg q[2];h q;");
   EXPECT_EQ(read_qasm(folder / "a.qasm").gates.size(), 2u);
   test::write_file(folder / "b.qasm", "qreg q[2];no q;");
-  try {
-    read_qasm(folder / "b.qasm");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.line(), HasSubstr("b.qasm:1:11: unknown gate"));
-  }
+  const auto failure = test::error_of([&] { read_qasm(folder / "b.qasm"); });
+  EXPECT_THAT(failure.line(), HasSubstr("b.qasm:1:11: unknown gate"));
 }
 
 }  // namespace

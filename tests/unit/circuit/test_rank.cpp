@@ -7,7 +7,7 @@
 #include "circuit/qasm.hpp"
 #include "circuit/rank.hpp"
 #include "core/input/places.hpp"
-#include "core/text/error.hpp"
+#include "tests/unit/error_of.hpp"
 
 namespace halmark::circuit {
 namespace {
@@ -97,12 +97,10 @@ TEST(Rank, a_figure_without_its_source_is_refused_at_its_place) {
       "two_qubit_error = 0.1\n";
   EXPECT_THROW(parse_qpu(text, "a.toml"), Error);
   EXPECT_EQ(parse_qpu(text + "errors_source = 'paper'\n", "a.toml").qubits, 2);
-  try {
+  const auto misspelt = [&] {
     parse_qpu(text + "errors_source = 'p'\ntwo_qubit_eror = 1\n", "a.toml");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.line(), HasSubstr("a.toml:9:1"));
-  }
+  };
+  EXPECT_THAT(test::error_of(misspelt).line(), HasSubstr("a.toml:9:1"));
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ TEST(EnumNames, parse_back_and_near_misses_do_not) {
   expect_read_back(kernel_kind_name, parse_kernel_kind);
   expect_read_back(objective_name, parse_objective);
   expect_read_back(dtype_name, parse_dtype, all_of<Dtype, 1>());
+  expect_read_back(confidence_name, parse_confidence, all_of<Confidence, 1>());
   expect_read_back(optimizer_name, parse_optimizer);
   expect_read_back(loss_name, parse_loss);
   expect_read_back(recompute_name, parse_recompute);

@@ -2,15 +2,10 @@
 // a new one is held to it, too.
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
-#include <map>
-#include <memory>
 #include <random>
-#include <set>
 
-#include "cli/console/facts.hpp"
+#include "program.hpp"
 #include "simulate/sharding/plan_answer.hpp"
 #include "tests/checkout.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -18,100 +13,18 @@
 namespace halmark::cli {
 namespace {
 
-using Words = std::vector<std::string>;
-// Of each option that was given, "tune --seed", its values as the parser hands them to its target:
-// nothing else sets a target.
-using Request = std::map<std::string, Words>;
-
 // Options that no recorded command has: what is shown and where it is written.
-const std::set<std::string> output_only = {"halmark --json",
-                                           "halmark --quiet",
-                                           "halmark --color",
-                                           "halmark --progress",
-                                           "judge --keep",
-                                           "tune --out",
-                                           "tune --pick",
-                                           "tune --proof",
-                                           "tune --as",
-                                           "tune --server-version",
-                                           "tune --engine",
-                                           "tune --nodes",
-                                           "tune --image",
-                                           "tune --checkpoint",
-                                           "tune --overwrite",
-                                           "export --as",
-                                           "export --server-version",
-                                           "export --engine",
-                                           "export --nodes",
-                                           "export --image",
-                                           "export --checkpoint",
+const std::set<std::string> output_only = {"halmark --json",    "halmark --quiet",
+                                           "halmark --color",   "halmark --progress",
+                                           "judge --keep",      "tune --out",
+                                           "tune --pick",       "tune --proof",
+                                           "tune --as",         "tune --server-version",
+                                           "tune --engine",     "tune --nodes",
+                                           "tune --image",      "tune --checkpoint",
+                                           "export --as",       "export --server-version",
+                                           "export --engine",   "export --nodes",
+                                           "export --image",    "export --checkpoint",
                                            "export --overwrite"};
-
-bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
-bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
-
-// "tune", "study export"; "halmark" of the program.
-std::string path_of(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  const bool is_nested = parent != nullptr && parent->get_parent() != nullptr;
-  return (is_nested ? path_of(*parent) + ' ' : "") + app.get_name();
-}
-
-std::string key_of(const CLI::App& app, const CLI::Option& option) {
-  return path_of(app) + ' ' + option.get_name();
-}
-
-// The program with one command, as main declares it.
-class Program {
- public:
-  explicit Program(const Command& command) : options_(app_) {
-    add_global_options(options_, global);
-    OptionSet declared =
-        options_.add_subcommand(std::string(command.name), std::string(command.summary));
-    action_ = command.add(declared);
-  }
-  // As main does, "halmark" left out. Throws CLI::ParseError.
-  void parse(Words words) {
-    std::ranges::reverse(words);
-    app_.parse(words);
-  }
-  std::string command_line() const { return options_.command_line(); }
-  CLI::App& app() { return app_; }
-  Request request() const {
-    Request out;
-    for (const CLI::App* app = &app_; app != nullptr;) {
-      for (const CLI::Option* option : app->get_options()) {
-        if (option->count() > 0) out[key_of(*app, *option)] = option->results();
-      }
-      const auto subs = app->get_subcommands();
-      app = subs.empty() ? nullptr : subs.front();
-    }
-    return out;
-  }
-  GlobalOptions global;
-
- private:
-  CLI::App app_{"", "halmark"};
-  OptionSet options_;
-  Action action_;
-};
-
-// As a shell takes them apart.
-Words shell_words(const std::string& line) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("printf '%s\\n' " + line).c_str(), "r"),
-                                                   pclose);
-  Words out;
-  std::string word;
-  for (int c = std::fgetc(pipe.get()); c != EOF; c = std::fgetc(pipe.get())) {
-    if (c != '\n') {
-      word += static_cast<char>(c);
-      continue;
-    }
-    out.push_back(std::move(word));
-    word.clear();
-  }
-  return out;
-}
 
 // Values that the option takes, of those that a shell or a parser could take apart.
 Words values_of(CLI::Option& option) {
@@ -138,26 +51,6 @@ Words values_of(CLI::Option& option) {
     return false;
   });
   option.clear();
-  return out;
-}
-
-struct Offered {
-  std::string key;
-  CLI::Option* option;
-};
-
-// Options of the command that `path` names, and of those above it what it does not have itself.
-std::vector<Offered> offered(Program& program, const Words& path) {
-  std::vector<CLI::App*> levels = {&program.app()};
-  for (const std::string& name : path) levels.push_back(levels.back()->get_subcommand(name));
-  std::ranges::reverse(levels);
-  std::vector<Offered> out;
-  std::set<std::string> names = {"--help"};
-  for (CLI::App* level : levels) {
-    for (CLI::Option* option : level->get_options()) {
-      if (names.insert(option->get_name()).second) out.push_back({key_of(*level, *option), option});
-    }
-  }
   return out;
 }
 
@@ -189,7 +82,8 @@ class Typist {
   void type(CLI::Option& option) {
     const auto is_typed = [&](CLI::Option* other) { return typed_.contains(other); };
     if (std::ranges::any_of(option.get_excludes(), is_typed)) return;
-    typed_.insert(&option);
+    if (!typed_.insert(&option).second) return;
+    for (CLI::Option* needed : option.get_needs()) type(*needed);
     const std::string name = option.get_name();
     if (is_flag(option)) return words_.push_back(name);
     const Words values = values_of(option);
@@ -216,24 +110,6 @@ class Typist {
   Words words_;
   std::set<CLI::Option*> typed_;
 };
-
-// The commands of `app`, each by its words: what needs a command of its own is none.
-void add_paths(const CLI::App& app, const Words& path, std::vector<Words>& out) {
-  if (app.get_require_subcommand_min() == 0) out.push_back(path);
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    Words own = path;
-    own.push_back(sub->get_name());
-    add_paths(*sub, own, out);
-  }
-}
-
-std::vector<Words> paths_of(const Command& command) {
-  std::vector<Words> out;
-  Program program(command);
-  add_paths(*program.app().get_subcommand(std::string(command.name)), {std::string(command.name)},
-            out);
-  return out;
-}
 
 void expect_same(const GlobalOptions& typed, const GlobalOptions& again) {
   EXPECT_EQ(again.db, typed.db);

@@ -31,9 +31,7 @@ class LlamaServerTest : public testing::Test {
   }
   std::string program() const { return folder_ / "llama-server"; }
   void play(const std::string& scenario) const { test::write_file(folder_ / "scenario", scenario); }
-  LlamaServer server() const {
-    return {{program(), {"--model", "m"}}, [] { return true; }};
-  }
+  LlamaServer server() const { return {{program(), {"--model", "m"}}, {}}; }
   // What the server was started with, then what it was asked.
   std::vector<Json> asked() const {
     std::vector<Json> out;
@@ -110,10 +108,12 @@ TEST_F(LlamaServerTest, that_refuses_is_quoted) {
 }
 
 TEST_F(LlamaServerTest, is_not_waited_for_when_the_user_leaves) {
-  EXPECT_THAT(test::error_of([&] {
-                LlamaServer s({program(), {"--model", "m"}}, [] { return false; });
-              }).line(),
-              HasSubstr("llama-server was stopped"));
+  std::stop_source user;
+  user.request_stop();
+  const Error error = test::error_of([&] {
+    LlamaServer s({program(), {"--model", "m"}}, user.get_token());
+  });
+  EXPECT_EQ(error.exit_code(), ExitCode::interrupted);
 }
 
 PlannedCheck planned(Phase phase, std::int64_t batch, std::int64_t context) {
@@ -136,7 +136,7 @@ class CheckPoints : public LlamaServerTest {
     const auto out = check_points(test::small_model(), points,
                                   {.program = program(),
                                    .device = "this machine",
-                                   .goes_on = [] { return true; },
+                                   .stop = {},
                                    .progress = [&](const std::string& s) { said_.push_back(s); }});
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "tmp")) << "weights are removed";
     return out;

@@ -146,7 +146,7 @@ END
 
 CheckedLayer checked(const test::ScratchFolder& folder, const std::string& text) {
   test::write_program(folder / "benchmark_app", text);
-  return check_layer(small_model(), point(), folder / "benchmark_app", [] { return true; });
+  return check_layer(small_model(), point(), folder / "benchmark_app", {});
 }
 
 TEST(CheckedLayer, is_timed_by_the_app_and_stands_beside_its_prediction) {
@@ -202,12 +202,14 @@ TEST(CheckedLayer, that_fails_says_it_in_the_words_of_the_app) {
   Deployment none = point();
   none.point.estimate.reset();
   EXPECT_THAT(test::error_of([&] {
-                check_layer(small_model(), none, folder / "benchmark_app", [] { return true; });
+                check_layer(small_model(), none, folder / "benchmark_app", {});
               }).line(),
               HasSubstr("it is no step with a time"));
   test::write_program(folder / "benchmark_app", "#!/bin/sh\nsleep 60\n");
+  std::stop_source user;
+  user.request_stop();
   EXPECT_EQ(test::error_of([&] {
-              check_layer(small_model(), point(), folder / "benchmark_app", [] { return false; });
+              check_layer(small_model(), point(), folder / "benchmark_app", user.get_token());
             }).exit_code(),
             ExitCode::interrupted);
 }

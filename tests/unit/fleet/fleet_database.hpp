@@ -11,7 +11,7 @@
 #include "fleet/sessions.hpp"
 #include "fleet/work_table.hpp"
 #include "journal/shared_store.hpp"
-#include "postgresql/session.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 

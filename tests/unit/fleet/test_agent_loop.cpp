@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <stop_token>
 #include <thread>
 
 #include "../error_of.hpp"
@@ -44,7 +47,6 @@ class AgentLoopTest : public FleetDatabase {
     options_.sentinel_file = folder_ / "state/sentinel.json";
     options_.idle_s = 0.2;
     options_.sentinel_s = 0;
-    options_.is_interrupted = [this] { return is_too_late(); };
     options_.say = [this](const std::string& line) { said_.push_back(line); };
     settings_.measure.sample_budget_s = 0.002;
     settings_.measure.warmup_cap_s = 0.01;
@@ -68,8 +70,18 @@ class AgentLoopTest : public FleetDatabase {
             "; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name +
             "'");
   }
-  // No agent of a test is at work for so long.
-  bool is_too_late() const { return seconds_since(begun_) > 60; }
+  // The agent is stopped once that is so, or after a minute.
+  AgentEnd run_until(const std::function<bool()>& is_so) {
+    std::stop_source user;
+    options_.stop = user.get_token();
+    const std::jthread watch([&](const std::stop_token& ended) {
+      while (!ended.stop_requested() && !is_so() && seconds_since(begun_) < 60) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      user.request_stop();
+    });
+    return run_agent(node_, options_);
+  }
   Agent told() {
     const auto all = table_->agents();
     return all.empty() ? Agent{} : all.back();
@@ -129,19 +141,16 @@ TEST_F(AgentLoopTest, without_work_leaves_after_the_time_that_it_was_given) {
 }
 
 TEST_F(AgentLoopTest, that_is_interrupted_hands_back_what_it_has_not_measured) {
-  const auto ids = add(6);
+  const auto ids = add(60);
   options_.idle_s = 0;
-  options_.is_interrupted = [&] {
-    return !store_->run_measurements(run_).empty() || is_too_late();
-  };
-  const AgentEnd end = run_agent(node_, options_);
+  const AgentEnd end = run_until([&] { return !store_->run_measurements(run_).empty(); });
   EXPECT_TRUE(end.is_interrupted);
   EXPECT_GE(end.measured, 1);
-  EXPECT_LT(end.measured, 6);
+  EXPECT_LT(end.measured, 60);
   const UnitCounts now = table_->counts(ids);
   EXPECT_EQ(now.leased, 0);
   EXPECT_EQ(now.done, end.measured);
-  EXPECT_EQ(now.ready, 6 - end.measured);
+  EXPECT_EQ(now.ready, 60 - end.measured);
   EXPECT_EQ(told().state, "left");
 }
 
@@ -361,12 +370,10 @@ TEST_F(AgentLoopTest, looks_at_itself_and_claims_nothing_while_it_is_not_what_it
   }
   test::write_file(options_.sentinel_file, dump_json(history));
   add(3);
-  int beats = 0;
-  options_.is_interrupted = [&] {
-    return (told().state == "unfit" && ++beats > 3) || is_too_late();
-  };
   options_.idle_s = 0;
-  EXPECT_EQ(run_agent(node_, options_).measured, 0);
+  int beats = 0;
+  const AgentEnd unfit = run_until([&] { return told().state == "unfit" && ++beats > 3; });
+  EXPECT_EQ(unfit.measured, 0);
   EXPECT_EQ(table_->counts(ids).done, 1);
   EXPECT_THAT(store_->run_measurements(run_), SizeIs(2));
   EXPECT_THAT(said_, Contains(HasSubstr("W-NODE-01: ")));

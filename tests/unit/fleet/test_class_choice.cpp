@@ -1,13 +1,14 @@
 // Which class a command plans for, and which node is none of its class.
 #include <gmock/gmock.h>
 
-#include "core/text/error.hpp"
+#include "../error_of.hpp"
 #include "fleet/nodes/class_choice.hpp"
 #include "told_node.hpp"
 
 namespace halmark::fleet {
 namespace {
 
+using test::error_of;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -36,13 +37,9 @@ TEST(ClassChoice, of_several_is_the_one_that_is_named_by_its_begin) {
   EXPECT_EQ(chosen_class(question("device-2"), all).agent, 5);
   EXPECT_EQ(chosen_class(question("cpu-b"), all).agent, 5) << "by the processor beside it";
   for (const char* wanted : {"", "device-"}) {
-    try {
-      chosen_class(question(wanted), all);
-      ADD_FAILURE() << "one of two was taken";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit_code(), ExitCode::refused);
-      EXPECT_THAT(e.line(), HasSubstr("device-1 (a), device-2 (b)"));
-    }
+    const Error error = error_of([&] { chosen_class(question(wanted), all); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), HasSubstr("device-1 (a), device-2 (b)"));
   }
 }
 
@@ -54,21 +51,18 @@ TEST(ClassChoice, prefers_who_is_present_and_never_takes_who_was_turned_away) {
   EXPECT_EQ(chosen_class(question(), std::span(all).first(1)).agent, std::nullopt);
 }
 
-TEST(ClassChoice, of_several_devices_is_all_of_their_classes) {
-  ClassQuestion both = question();
-  both.places.push_back({.backend = "cpu", .device = "0"});
-  const std::vector<Agent> all = {agent(3, "a", "device-1")};
-  EXPECT_EQ(chosen_class(both, all).hardware_class, "device-1+cpu-a");
-}
-
-TEST(ClassChoice, of_two_devices_of_one_class_is_that_class) {
-  ClassQuestion both = question();
-  both.places.push_back({.backend = "fake", .device = "1"});
+TEST(ClassChoice, of_several_devices_is_each_of_their_classes_once) {
   std::vector<Agent> all = {agent(3, "a", "device-1")};
+  const auto with = [&](const char* backend, const char* device) {
+    ClassQuestion both = question();
+    both.places.push_back({.backend = backend, .device = device});
+    return chosen_class(both, all);
+  };
+  EXPECT_EQ(with("cpu", "0").hardware_class, "device-1+cpu-a");
   all[0].places["fake:1"] = "device-1";
-  EXPECT_EQ(chosen_class(both, all).hardware_class, "device-1");
+  EXPECT_EQ(with("fake", "1").hardware_class, "device-1");
   all[0].places.erase("fake:1");
-  EXPECT_EQ(chosen_class(both, all).waits, "a has no device fake:0 + fake:1");
+  EXPECT_EQ(with("fake", "1").waits, "a has no device fake:0 + fake:1");
 }
 
 TEST(ClassChoice, names_three_nodes_of_a_class_or_two_and_the_number_of_others) {
@@ -109,13 +103,9 @@ TEST(NodeFacts, travel_without_their_host_and_stay_what_they_are) {
 
 TEST(NodeFacts, that_nobody_can_read_name_their_agent) {
   for (const char* text : {"", "{}", "[1]", R"({"machine":{"cpu_model":7}})"}) {
-    try {
-      read_facts(text, "agent 9");
-      ADD_FAILURE() << text;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit_code(), ExitCode::refused);
-      EXPECT_THAT(e.line(), HasSubstr("agent 9"));
-    }
+    const Error error = error_of([&] { read_facts(text, "agent 9"); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), HasSubstr("agent 9")) << text;
   }
 }
 

@@ -29,14 +29,16 @@ class FleetMeasurerTest : public FleetDatabase {
                               .poll_s = 0.02,
                               .unheard_s = 0.2});
   }
-  tune::KernelOrder order(int rounds = 1) {
-    return {.run = run_,
-            .cases = cases_,
-            .first_round = 3,
-            .rounds = rounds,
-            .settings = settings_,
-            .seed = 9,
-            .progress = [this](const CampaignProgress& p) { progress_.push_back(p); }};
+  CampaignOptions order(int rounds = 1) {
+    CampaignOptions out;
+    out.first_round = 3;
+    out.rounds = rounds;
+    out.seed = 9;
+    out.progress = [this](const CampaignProgress& p) { progress_.push_back(p); };
+    return out;
+  }
+  std::vector<Measurement> measured(const CampaignOptions& options) {
+    return measurer_->measure(run_, cases_, settings_, options);
   }
   // Takes so many units, one at a time, and stores a row of each.
   void work(int units) {
@@ -73,7 +75,7 @@ class FleetMeasurerTest : public FleetDatabase {
 
 TEST_F(FleetMeasurerTest, gives_the_rows_of_all_rounds_in_their_order) {
   const std::jthread agent([this] { work(4); });
-  const auto rows = measurer_->measure(order(2));
+  const auto rows = measured(order(2));
   EXPECT_THAT(times(rows), ElementsAre(103, 203, 104, 204));
   ASSERT_FALSE(progress_.empty());
   for (const CampaignProgress& p : progress_) {
@@ -91,7 +93,7 @@ TEST_F(FleetMeasurerTest, gives_the_rows_of_all_rounds_in_their_order) {
 TEST_F(FleetMeasurerTest, says_how_long_it_will_take_by_the_pace_so_far) {
   cases_.push_back(unit_case(3));
   const std::jthread agent([this] { work(3); });
-  (void)measurer_->measure(order());
+  (void)measured(order());
   for (const CampaignProgress& p : progress_) {
     if (p.done == 0) {
       EXPECT_FALSE(p.left_s);
@@ -105,7 +107,7 @@ TEST_F(FleetMeasurerTest, says_how_long_it_will_take_by_the_pace_so_far) {
 }
 
 TEST_F(FleetMeasurerTest, asks_for_what_is_not_stored_and_gives_what_is) {
-  tune::KernelOrder asked = order();
+  CampaignOptions asked = order();
   Measurement known{.kernel_case = cases_[0], .round = 3};
   known.duration_ns_median = 7;
   asked.lookup = [&](const KernelCase& k, int) {
@@ -113,21 +115,21 @@ TEST_F(FleetMeasurerTest, asks_for_what_is_not_stored_and_gives_what_is) {
   };
   {
     const std::jthread agent([this] { work(1); });
-    EXPECT_THAT(times(measurer_->measure(asked)), ElementsAre(7, 203));
+    EXPECT_THAT(times(measured(asked)), ElementsAre(7, 203));
   }
   ASSERT_FALSE(progress_.empty());
   EXPECT_EQ(progress_.back().total, 2);
   EXPECT_EQ(progress_.back().resumed, 1);
   EXPECT_EQ(progress_.back().done, 2);
   asked.lookup = [&](const KernelCase&, int) { return std::optional(known); };
-  EXPECT_THAT(times(measurer_->measure(asked)), ElementsAre(7, 7)) << "nobody is asked";
+  EXPECT_THAT(times(measured(asked)), ElementsAre(7, 7)) << "nobody is asked";
 }
 
 TEST_F(FleetMeasurerTest, of_what_was_stopped_has_no_row) {
-  tune::KernelOrder asked = order();
+  CampaignOptions asked = order();
   int looks = 0;
   asked.should_stop = [&] { return ++looks > 3; };
-  EXPECT_THAT(measurer_->measure(asked), IsEmpty());
+  EXPECT_THAT(measured(asked), IsEmpty());
   EXPECT_EQ(looks, 4);
   ASSERT_THAT(progress_, SizeIs(1)) << "once, as nothing changed";
   EXPECT_EQ(progress_[0].current, "0 leased, 2 waiting");
@@ -135,7 +137,7 @@ TEST_F(FleetMeasurerTest, of_what_was_stopped_has_no_row) {
 
 TEST_F(FleetMeasurerTest, of_what_cost_three_agents_has_a_row_that_names_them) {
   cases_.resize(1);
-  const std::vector<WorkUnit> units = units_of(order());
+  const std::vector<WorkUnit> units = units_of(run_, cases_, order());
   table_->add(units, {.measure = settings_, .seed = 9}, need());
   for (const char* node : {"n1", "n2", "n3"}) {
     ASSERT_THAT(table_->claim(enter(node, 0.1)).units, SizeIs(1)) << node;
@@ -143,7 +145,7 @@ TEST_F(FleetMeasurerTest, of_what_cost_three_agents_has_a_row_that_names_them) {
     table_->expire();
   }
   for (int i = 0; i < 2; ++i) {
-    const auto rows = measurer_->measure(order());
+    const auto rows = measured(order());
     ASSERT_THAT(rows, SizeIs(1));
     EXPECT_EQ(rows[0].status, Status::worker_lost);
     EXPECT_EQ(rows[0].reason, "3 agents were lost while they measured it: n1, n2, n3");
@@ -154,14 +156,14 @@ TEST_F(FleetMeasurerTest, of_what_cost_three_agents_has_a_row_that_names_them) {
 }
 
 TEST_F(FleetMeasurerTest, says_once_why_nobody_takes_what_waits) {
-  tune::KernelOrder asked = order();
+  CampaignOptions asked = order();
   const auto begin = SteadyClock::now();
   double said_after_s = 0;
   asked.should_stop = [&] {
     if (!said_.empty() && said_after_s == 0) said_after_s = seconds_since(begin);
     return seconds_since(begin) > 0.6;
   };
-  (void)measurer_->measure(asked);
+  (void)measured(asked);
   EXPECT_THAT(said_, ElementsAre("halmark: 2 units of work wait: no agent is there: start 'halmark "
                                  "agent URL' on a machine of class cpu-1a\n"));
   EXPECT_GT(said_after_s, 0.2);
@@ -169,10 +171,10 @@ TEST_F(FleetMeasurerTest, says_once_why_nobody_takes_what_waits) {
 
 TEST_F(FleetMeasurerTest, says_nothing_where_an_agent_could_take_it) {
   enter("n1");
-  tune::KernelOrder asked = order();
+  CampaignOptions asked = order();
   const auto begin = SteadyClock::now();
   asked.should_stop = [&] { return seconds_since(begin) > 0.5; };
-  (void)measurer_->measure(asked);
+  (void)measured(asked);
   EXPECT_THAT(said_, IsEmpty());
 }
 

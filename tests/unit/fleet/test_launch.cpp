@@ -6,12 +6,13 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/text/error.hpp"
+#include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::fleet {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -48,11 +49,9 @@ TEST(Launch, slurm_gets_an_array_of_exclusive_nodes) {
   asked.time_limit = "2:00:00";
   const std::string script = slurm_script(asked);
   EXPECT_TRUE(is_shell(script));
-  EXPECT_THAT(script, HasSubstr("#SBATCH --array=0-3\n"));
-  EXPECT_THAT(script, HasSubstr("#SBATCH --exclusive\n"));
-  EXPECT_THAT(script, HasSubstr("#SBATCH --constraint=h100\n"));
-  EXPECT_THAT(script, HasSubstr("#SBATCH --time=2:00:00\n"));
-  EXPECT_THAT(script, Not(HasSubstr("--gres")));
+  EXPECT_THAT(script, AllOf(HasSubstr("#SBATCH --array=0-3\n"), HasSubstr("#SBATCH --exclusive\n"),
+                            HasSubstr("#SBATCH --constraint=h100\n"),
+                            HasSubstr("#SBATCH --time=2:00:00\n"), Not(HasSubstr("--gres"))));
 }
 
 TEST(Launch, words_are_quoted_for_the_shell_of_the_node) {
@@ -72,14 +71,9 @@ TEST(Launch, ssh_leaves_the_agent_behind) {
 
 TEST(Launch, a_password_is_refused_where_everybody_would_read_it) {
   for (const char* url : {"postgresql://u:secret@db/x", "postgresql://db/x?password=secret"}) {
-    try {
-      check_url(url);
-      ADD_FAILURE() << url;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit_code(), ExitCode::refused);
-      EXPECT_THAT(e.line(), Not(HasSubstr("secret")));
-      EXPECT_THAT(e.line(), HasSubstr(".pgpass"));
-    }
+    const Error error = test::error_of([&] { check_url(url); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), AllOf(Not(HasSubstr("secret")), HasSubstr(".pgpass")));
   }
   check_url("postgresql://u@db:5432/x");
 }
@@ -87,11 +81,10 @@ TEST(Launch, a_password_is_refused_where_everybody_would_read_it) {
 TEST(Launch, kubernetes_gets_one_pod_per_node) {
   LaunchRequest asked = request();
   asked.image = "registry.example/halmark:1";
-  const std::string manifest = kubernetes_manifest(asked);
-  EXPECT_THAT(manifest, HasSubstr("completionMode: Indexed"));
-  EXPECT_THAT(manifest, HasSubstr("parallelism: 4"));
-  EXPECT_THAT(manifest, HasSubstr("kubernetes.io/hostname"));
-  EXPECT_THAT(manifest, HasSubstr("secretKeyRef"));
+  for (const char* line :
+       {"completionMode: Indexed", "parallelism: 4", "kubernetes.io/hostname", "secretKeyRef"}) {
+    EXPECT_THAT(kubernetes_manifest(asked), HasSubstr(line));
+  }
 }
 
 TEST(Launch, a_host_that_is_an_option_is_refused) {

@@ -170,7 +170,7 @@ class Planning : public Nodes {
             .waits = false,
             .validates = validates_,
             .plugins_here = [this] { return here_; },
-            .is_interrupted = [this] { return ++looks_ > 2; },
+            .stop = user_.get_token(),
             .say = [this](const std::string& line) { said_.push_back(line); }};
   }
   Error refusal() {
@@ -179,7 +179,7 @@ class Planning : public Nodes {
 
   Sweep sweep_;
   bool validates_ = false;
-  int looks_ = 0;
+  std::stop_source user_;
   std::vector<FoundPlugin> here_;
   std::vector<std::string> said_;
 };
@@ -200,8 +200,11 @@ TEST_F(Planning, without_an_agent_is_refused_or_waits) {
   EXPECT_THAT(refusal().line(), HasSubstr("no agent is there"));
   PlanningQuestion waits = question();
   waits.waits = true;
+  waits.say = [this](const std::string& line) {
+    said_.push_back(line);
+    user_.request_stop();
+  };
   EXPECT_FALSE(facts_to_plan_with(waits)) << "interrupted";
-  EXPECT_EQ(looks_, 3);
   EXPECT_THAT(said_,
               ElementsAre("halmark: waiting to plan: no agent is there: start 'halmark agent "
                           "URL' on a machine that has fake:0\n"));

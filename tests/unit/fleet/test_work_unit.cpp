@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/text/error.hpp"
+#include "../error_of.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/fleet_measurer.hpp"
 #include "fleet/work_unit.hpp"
@@ -29,16 +29,11 @@ Stack stack_of(std::vector<KernelCase> kernels) {
 
 TEST(WorkUnit, each_case_and_round_is_one_and_what_is_stored_is_none) {
   const std::vector<KernelCase> cases = {case_of(1), case_of(2), case_of(3)};
-  const MeasureSettings settings;
-  const auto units =
-      units_of({.run = 7,
-                .cases = cases,
-                .first_round = 1,
-                .rounds = 2,
-                .settings = settings,
-                .lookup = [&](const KernelCase& k, int round) {
-                  return k == cases[1] && round == 2 ? std::optional(Measurement{}) : std::nullopt;
-                }});
+  CampaignOptions options{.rounds = 2, .first_round = 1};
+  options.lookup = [&](const KernelCase& k, int round) {
+    return k == cases[1] && round == 2 ? std::optional(Measurement{}) : std::nullopt;
+  };
+  const auto units = units_of(7, cases, options);
   ASSERT_EQ(units.size(), 5u);
   for (const WorkUnit& unit : units) {
     EXPECT_EQ(unit.run, 7);
@@ -52,11 +47,9 @@ TEST(WorkUnit, cases_of_the_same_stacks_are_one_unit) {
   const std::vector<KernelCase> cases = {case_of(1, CacheMode::in_stack), case_of(9),
                                          case_of(2, CacheMode::in_stack)};
   const std::vector<Stack> stacks = {stack_of({cases[0], cases[2]})};
-  const MeasureSettings settings;
-  const auto units = units_of(
-      {.run = 7, .cases = cases, .settings = settings, .stacks_of = [&](const KernelCase&) {
-         return std::span(stacks);
-       }});
+  CampaignOptions options{.rounds = 1};
+  options.stacks_of = [&](const KernelCase&) { return std::span(stacks); };
+  const auto units = units_of(7, cases, options);
   ASSERT_EQ(units.size(), 2u);
   EXPECT_EQ(units[1].cases, (std::vector<KernelCase>{cases[0], cases[2]}));
   EXPECT_EQ(units[1].stacks.size(), 1u);
@@ -69,8 +62,7 @@ TEST(WorkUnit, cases_of_the_same_stacks_are_one_unit) {
 TEST(WorkUnit, shards_that_run_at_once_share_no_batch_with_others) {
   std::vector<KernelCase> cases = {case_of(1), case_of(2), case_of(1)};
   cases[2].parts = cases[2].shards_at_once = 2;
-  const MeasureSettings settings;
-  const auto units = units_of({.run = 7, .cases = cases, .settings = settings});
+  const auto units = units_of(7, cases, {.rounds = 1});
   ASSERT_EQ(units.size(), 3u);
   EXPECT_EQ(units[0].batch, units[1].batch);
   EXPECT_NE(units[1].batch, units[2].batch);
@@ -98,23 +90,19 @@ TEST(WorkUnit, what_travels_is_what_arrives) {
   EXPECT_EQ(got.stacks[0].steps[1].operator_name, "head");
   EXPECT_EQ(got.stacks[0].steps[1].instance, 1);
   EXPECT_EQ(read.seed, settings.seed);
-  EXPECT_EQ(read.measure.samples_min, 17);
-  EXPECT_EQ(read.measure.sample_budget_s, 0.125);
-  EXPECT_EQ(read.measure.wall_cap_s, 3.5);
-  EXPECT_EQ(read.measure.warmup_cap_s, 0.75);
+  const MeasureSettings& m = read.measure;
+  EXPECT_EQ(m.samples_min, 17);
+  EXPECT_EQ((std::vector{m.sample_budget_s, m.wall_cap_s, m.warmup_cap_s}),
+            (std::vector{0.125, 3.5, 0.75}));
   EXPECT_EQ(read.measure.limits, settings.measure.limits);
 }
 
 TEST(WorkUnit, a_text_that_is_none_is_refused_with_the_unit) {
   for (const char* text : {"", "{}", "[1]", R"({"cases": [], "stacks": []})", "{\"cases\": 1}"}) {
     WorkUnit unit{.id = 12};
-    try {
-      read_payload(text, unit);
-      ADD_FAILURE() << text;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit_code(), ExitCode::refused);
-      EXPECT_THAT(e.line(), testing::HasSubstr("unit 12")) << text;
-    }
+    const Error error = test::error_of([&] { read_payload(text, unit); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), testing::HasSubstr("unit 12")) << text;
   }
 }
 
@@ -124,35 +112,32 @@ TEST(Fleet, classes_are_fingerprints_without_hosts) {
             (std::vector<std::string>{"cpu-1a", "device-2b"}));
 }
 
-Agent agent_with(Fitness offer) {
-  return {.node = "n1", .offer = std::move(offer), .state = "idle"};
-}
-
 TEST(Fleet, says_why_nobody_takes_what_waits) {
   const Fitness need{.classes = {"cpu-1a"}, .plugins = {{"cpu", "h1"}}, .tool = "1"};
-  const auto why = [&](const Fitness& offer) {
-    const std::vector<Agent> agents = {agent_with(offer)};
-    return why_unclaimed(need, agents);
+  const char* nobody = "no agent is there";
+  EXPECT_THAT(why_unclaimed(need, {}), testing::HasSubstr(nobody));
+  struct Row {
+    Fitness offer;
+    const char* why;
+    double silent_s = 0;
+    const char* state = "idle";
   };
-  EXPECT_THAT(why_unclaimed(need, {}), testing::HasSubstr("no agent is there"));
-  EXPECT_THAT(why({{"cpu-2b"}, need.plugins, "1"}), testing::HasSubstr("cpu-2b"));
-  EXPECT_THAT(why({{"cpu-1a"}, {{"cpu", "h2"}}, "1"}), testing::HasSubstr("another build"));
-  EXPECT_THAT(why({{"cpu-1a"}, {}, "1"}), testing::HasSubstr("no plugin"));
-  EXPECT_THAT(why({{"cpu-1a"}, need.plugins, "2"}), testing::HasSubstr("runs halmark 2"));
-  EXPECT_EQ(why({{"cpu-1a", "device-3c"}, {{"cpu", "h1"}, {"cuda", "h3"}}, "1"}), "");
-}
-
-TEST(Fleet, an_agent_that_left_or_is_silent_is_not_there) {
-  const Fitness need{.classes = {"cpu-1a"}, .plugins = {}, .tool = "1"};
-  Agent agent = agent_with(need);
-  agent.lease_s = 10;
-  agent.silent_s = 29;
-  EXPECT_EQ(why_unclaimed(need, std::span(&agent, 1)), "");
-  agent.silent_s = 31;
-  EXPECT_THAT(why_unclaimed(need, std::span(&agent, 1)), testing::HasSubstr("no agent is there"));
-  agent.silent_s = 0;
-  agent.state = "left";
-  EXPECT_THAT(why_unclaimed(need, std::span(&agent, 1)), testing::HasSubstr("no agent is there"));
+  const Row rows[] = {{{{"cpu-2b"}, need.plugins, "1"}, "cpu-2b"},
+                      {{{"cpu-1a"}, {{"cpu", "h2"}}, "1"}, "another build"},
+                      {{{"cpu-1a"}, {}, "1"}, "no plugin"},
+                      {{{"cpu-1a"}, need.plugins, "2"}, "runs halmark 2"},
+                      {{{"cpu-1a", "device-3c"}, {{"cpu", "h1"}, {"cuda", "h3"}}, "1"}, ""},
+                      {need, "", 29},
+                      {need, nobody, 31},
+                      {need, nobody, 0, "left"}};
+  for (const Row& row : rows) {
+    Agent agent{.node = "n1", .offer = row.offer, .state = row.state};
+    agent.lease_s = 10;
+    agent.silent_s = row.silent_s;
+    const std::string why = why_unclaimed(need, std::span(&agent, 1));
+    EXPECT_THAT(why, testing::HasSubstr(row.why));
+    EXPECT_EQ(why.empty(), row.why == std::string()) << why;
+  }
 }
 
 }  // namespace

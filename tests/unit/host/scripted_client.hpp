@@ -19,21 +19,20 @@ inline WorkerOptions scripted(const std::string& fault) {
   return options;
 }
 
-// Null, and a failure of the test, where it did not start.
+// A test whose worker does not start is over.
 inline std::unique_ptr<Worker> start(const WorkerOptions& options) {
   auto worker = Worker::start(options);
-  if (!worker) {
-    ADD_FAILURE() << worker.failure.reason;
-    return nullptr;
-  }
+  if (!worker) throw std::runtime_error(worker.failure.reason);
   return std::move(*worker);
+}
+
+inline protocol::Stage some_stage() {
+  return {.id = 1, .kernel = {}, .problem = {"copy", {{"bytes", 64}}}, .config = {}, .group = {}};
 }
 
 // Of a `load` that must not succeed.
 inline WorkerFailure load_failure(const WorkerOptions& options) {
-  auto worker = start(options);
-  if (!worker) return {};
-  const auto plugin = worker->load("anything");
+  const auto plugin = start(options)->load("anything");
   EXPECT_FALSE(plugin);
   return plugin.failure;
 }

@@ -24,6 +24,18 @@ using namespace halmark::protocol;
 
 const std::string fault = std::getenv("HALMARK_FAKE_HOST") ? std::getenv("HALMARK_FAKE_HOST") : "";
 
+// The one conversation: what comes next answers this request.
+Channel channel;
+std::uint32_t request = 0;
+
+template <class Message>
+bool say(Type type, const Message& message, int fd = -1) {
+  return channel.send_message(type, request, message, fd);
+}
+bool say_raw(Type type, const std::string& payload) {
+  return channel.send(type, request, 0, payload);
+}
+
 [[noreturn]] void hang() {
   while (true) ::pause();
 }
@@ -82,7 +94,7 @@ void send_raw(const void* bytes, std::size_t count) {
   [[maybe_unused]] const auto sent = ::send(worker_descriptor, bytes, count, MSG_NOSIGNAL);
 }
 
-void send_bad_frame(std::uint32_t request) {
+void send_bad_frame() {
   FrameHeader header{magic, static_cast<std::uint16_t>(Type::plugin), 0, request, 8};
   if (fault == "bad_magic") header.magic = 0x21212121;
   if (fault == "oversized") header.length = max_payload_bytes + 1;
@@ -96,11 +108,11 @@ void send_bad_frame(std::uint32_t request) {
   hang();
 }
 
-void answer_supports(Channel& channel, std::uint32_t request, const SupportsRequest& asked) {
+void answer_supports(const SupportsRequest& asked) {
   SupportsAnswer answer;
   answer.status.resize(asked.configs.size() + (fault == "long_status" ? 1 : 0));
   answer.reason.resize(asked.configs.size() + (fault == "long_reason" ? 1 : 0));
-  (void)channel.send_message(Type::answer, request, answer);
+  say(Type::answer, answer);
 }
 
 Hello hello(const Hello& asked) {
@@ -113,48 +125,45 @@ Hello hello(const Hello& asked) {
   return answer;
 }
 
-void note(Channel& channel, std::uint32_t request, const char* phase) {
-  if (!channel.send_message(Type::phase, request, PhaseNote{phase})) ::_exit(1);
+void note(const char* phase) {
+  if (!say(Type::phase, PhaseNote{phase})) ::_exit(1);
   misbehave(phase);
 }
 
 // Answers a load with something else; whether it did.
-bool answer_load_oddly(Channel& channel, std::uint32_t request) {
-  if (fault == "other_kind") return channel.send_message(Type::dropped, request, Drop{});
-  if (fault == "unasked_samples") return channel.send(Type::samples, request, 0, pack_doubles({1}));
-  if (fault == "bad_phase") return channel.send(Type::phase, request, 0, "{");
-  if (fault == "bad_failed") return channel.send(Type::failed, request, 0, "{");
-  if (fault == "bad_refused") return channel.send(Type::refused, request, 0, "{");
-  if (fault == "silent_failure")
-    return channel.send_message(Type::failed, request, Failed{3, "", ""});
+bool answer_load_oddly() {
+  if (fault == "other_kind") return say(Type::dropped, Drop{});
+  if (fault == "unasked_samples") return say_raw(Type::samples, pack_doubles({1}));
+  if (fault == "bad_phase") return say_raw(Type::phase, "{");
+  if (fault == "bad_failed") return say_raw(Type::failed, "{");
+  if (fault == "bad_refused") return say_raw(Type::refused, "{");
+  if (fault == "silent_failure") return say(Type::failed, Failed{3, "", ""});
   if (fault == "long_phase") {
-    (void)channel.send_message(Type::phase, request, PhaseNote{std::string(40, 'p')});
+    say(Type::phase, PhaseNote{std::string(40, 'p')});
     ::_exit(0);
   }
   return false;
 }
 
-void answer_load(Channel& channel, std::uint32_t request) {
+void answer_load() {
   if (const char* text = std::getenv("HALMARK_FAKE_SAY")) {
     std::fputs(text, stdout);
     std::fflush(stdout);
   }
   misbehave("load");
-  if (answer_load_oddly(channel, request)) return;
+  if (answer_load_oddly()) return;
   if (fault == "bad_magic" || fault == "oversized" || fault == "unknown_type" ||
       fault == "truncated") {
-    send_bad_frame(request);
+    send_bad_frame();
   }
-  if (fault == "not_json") {
-    (void)channel.send(Type::plugin, request, 0, "{\"name\":");
-    return;
-  }
+  if (fault == "not_json") return void(say_raw(Type::plugin, "{\"name\":"));
   if (fault == "other_request") {
-    (void)channel.send_message(Type::plugin, request + 7, PluginDescription{});
+    request += 7;
+    say(Type::plugin, PluginDescription{});
     return;
   }
   if (fault == "refuse") {
-    (void)channel.send_message(Type::refused, request, Refused{"no\x1b[31m such entry"});
+    say(Type::refused, Refused{"no\x1b[31m such entry"});
     return;
   }
   if (fault == "optional_type") (void)channel.send(static_cast<Type>(9999), request, 1, "skip me");
@@ -179,26 +188,26 @@ void answer_load(Channel& channel, std::uint32_t request) {
   for (int fd = 4; fd < 64; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) plugin.log.push_back("open descriptor " + std::to_string(fd));
   }
-  (void)channel.send_message(Type::plugin, request, plugin);
+  say(Type::plugin, plugin);
 }
 
-void answer_stage(Channel& channel, std::uint32_t request, const Stage& stage) {
-  note(channel, request, "create");
-  note(channel, request, "pack");
-  note(channel, request, "first");
+void answer_stage(const Stage& stage) {
+  note("create");
+  note("pack");
+  note("first");
   if (fault == "unsupported") {
-    (void)channel.send_message(Type::failed, request, Failed{1, "create", "no kernel for it"});
+    say(Type::failed, Failed{1, "create", "no kernel for it"});
     return;
   }
   Staged staged;
   staged.id = stage.id;
   staged.kernel = stage.problem.op;
   staged.sets = stage.sets;
-  (void)channel.send_message(Type::staged, request, staged);
+  say(Type::staged, staged);
 }
 
-void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest& sample) {
-  note(channel, request, "sample");
+void answer_sample(const SampleRequest& sample) {
+  note("sample");
   const double wall = fault == "nan_sample" ? std::nan("") : 250.0;
   std::vector<double> block;
   for (int i = 0; i < 10; ++i) {
@@ -207,15 +216,14 @@ void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest&
                              label};
     block.insert(block.end(), std::begin(values), std::end(values));
   }
-  (void)channel.send(Type::samples, request, 0,
-                     fault == "odd_block" ? std::string(7, 'x') : pack_doubles(block));
+  say_raw(Type::samples, fault == "odd_block" ? std::string(7, 'x') : pack_doubles(block));
   Measured measured;
   measured.id = sample.id;
   measured.stop_rule = StopReason::count;
   measured.samples = 10;
   const char* const text = std::getenv("HALMARK_FAKE_KEPT");
   if (text == nullptr) {
-    (void)channel.send_message(Type::measured, request, measured);
+    say(Type::measured, measured);
     return;
   }
   auto memory = SharedMemory::create("kept", 4096, false);
@@ -228,10 +236,10 @@ void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest&
     measured.kept.push_back(kept);
   }
   const int fd = fault == "no_memory" ? -1 : memory.fd();
-  (void)channel.send_message(Type::measured, request, measured, fd);
+  say(Type::measured, measured, fd);
 }
 
-void answer_reveal(Channel& channel, std::uint32_t request, const Reveal& reveal) {
+void answer_reveal(const Reveal& reveal) {
   auto memory = SharedMemory::create("revealed", 4096, false);
   std::memset(memory.data(), 7, 4096);
   Revealed revealed;
@@ -243,11 +251,11 @@ void answer_reveal(Channel& channel, std::uint32_t request, const Reveal& reveal
     for (RevealedPart part; numbers >> part.offset >> part.bytes;) revealed.parts.push_back(part);
   }
   const int fd = fault == "no_memory" ? -1 : memory.fd();
-  (void)channel.send_message(Type::revealed, request, revealed, fd);
+  say(Type::revealed, revealed, fd);
 }
 
 // --connect SOCKET --token T: a rank introduces itself before it serves.
-Channel connect_as_rank(char** argv) {
+void connect_as_rank(char** argv) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -256,74 +264,77 @@ Channel connect_as_rank(char** argv) {
     std::perror("connect");
     ::_exit(1);
   }
-  Channel channel(std::move(socket));
+  channel = Channel(std::move(socket));
   Hello introduction;
   introduction.pid = ::getpid();
   introduction.token = fault == "wrong_token" ? "guess" : argv[4];
   introduction.rank = std::atoi(std::getenv("OMPI_COMM_WORLD_RANK"));
-  if (!channel.send_message(Type::hello, 0, introduction)) ::_exit(1);
-  return channel;
+  if (!say(Type::hello, introduction)) ::_exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Channel channel = argc == 5 ? connect_as_rank(argv) : Channel{FileDescriptor(worker_descriptor)};
+  if (argc == 5) {
+    connect_as_rank(argv);
+  } else {
+    channel = Channel(FileDescriptor(worker_descriptor));
+  }
   while (auto received = channel.receive()) {
     const auto& frame = received.frame;
-    const std::uint32_t request = frame.header.request;
+    request = frame.header.request;
     switch (frame.type()) {
       case Type::hello:
         misbehave("hello");
-        (void)channel.send_message(Type::hello, request, hello(decode<Hello>(frame.payload)));
+        say(Type::hello, hello(decode<Hello>(frame.payload)));
         break;
       case Type::load:
-        answer_load(channel, request);
+        answer_load();
         break;
       case Type::stage:
-        answer_stage(channel, request, decode<Stage>(frame.payload));
+        answer_stage(decode<Stage>(frame.payload));
         break;
       case Type::sample:
-        answer_sample(channel, request, decode<SampleRequest>(frame.payload));
+        answer_sample(decode<SampleRequest>(frame.payload));
         break;
       case Type::reveal:
-        answer_reveal(channel, request, decode<Reveal>(frame.payload));
+        answer_reveal(decode<Reveal>(frame.payload));
         break;
       case Type::supports:
-        answer_supports(channel, request, decode<SupportsRequest>(frame.payload));
+        answer_supports(decode<SupportsRequest>(frame.payload));
         break;
       case Type::open:
         misbehave("open");
-        (void)channel.send_message(Type::opened, request, DeviceDescription{});
+        say(Type::opened, DeviceDescription{});
         break;
       case Type::sequence:
         misbehave("sequence");
-        answer_sample(channel, request, SampleRequest{});
+        answer_sample(SampleRequest{});
         break;
       case Type::probe:
         misbehave("probe");
-        (void)channel.send_message(Type::answer, request, ProbeAnswer{{}, {1, 2}, ""});
+        say(Type::answer, ProbeAnswer{{}, {1, 2}, ""});
         break;
       case Type::token:
-        (void)channel.send_message(Type::answer, request, TokenAnswer{"ab"});
+        say(Type::answer, TokenAnswer{"ab"});
         break;
       case Type::join:
         misbehave("join");
-        (void)channel.send(Type::joined, request, 0, "");
+        say_raw(Type::joined, "");
         break;
       case Type::close:
         misbehave("close");
-        (void)channel.send(Type::closed, request, 0, "");
+        say_raw(Type::closed, "");
         break;
       case Type::drop:
         misbehave("drop");
-        (void)channel.send_message(Type::dropped, request, Drop{});
+        say(Type::dropped, Drop{});
         break;
       case Type::quit:
         misbehave("quit");
         return 0;
       default:
-        (void)channel.send_message(Type::failed, request, Failed{2, "", "not scripted"});
+        say(Type::failed, Failed{2, "", "not scripted"});
     }
   }
   return 0;

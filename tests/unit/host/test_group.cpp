@@ -1,5 +1,5 @@
 #include "host/group.hpp"
-#include "tests/checkout.hpp"
+#include "scripted_client.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 WorkerOptions scripted_rank(const std::string& fault) {
-  WorkerOptions options;
-  options.program = test::in_build("/tests/scripted_worker");
-  options.environment["HALMARK_FAKE_HOST"] = fault;
+  WorkerOptions options = test::scripted(fault);
   options.cpus = CpuSet{};
   options.limits.hello_s = 60;
   return options;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "core/input/input_file.hpp"
@@ -127,7 +128,10 @@ TEST(ThisMachine, is_what_the_kernel_says) {
   EXPECT_EQ(m.memory_bytes, ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE));
   EXPECT_EQ(m.logical_cpus, std::ssize(cpuinfo("processor")));
   EXPECT_EQ(m.host.size(), 8u);
-  EXPECT_TRUE(std::ranges::is_sorted(m.cpu_flags));
+  std::string governor;
+  std::getline(std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), governor);
+  EXPECT_EQ(m.governor, governor);
+  EXPECT_TRUE(std::ranges::is_sorted(m.cpu_flags)) << "a fingerprint has one order";
   EXPECT_EQ(this_machine().fingerprint(), m.fingerprint());
   EXPECT_TRUE(!m.quota_cpus || *m.quota_cpus < m.shape.cpus.threads());
   if (m.architecture != "x86_64") return;
@@ -136,13 +140,17 @@ TEST(ThisMachine, is_what_the_kernel_says) {
   EXPECT_EQ(m.cpu_generation, cpuinfo("cpu family").at(0) + '-' + cpuinfo("model").at(0) + '-' +
                                   cpuinfo("stepping").at(0));
   std::istringstream words(cpuinfo("flags").at(0));
-  EXPECT_EQ(std::ssize(m.cpu_flags), std::distance(std::istream_iterator<std::string>(words), {}));
-  std::vector<std::string> sockets = cpuinfo("physical id");
-  std::ranges::sort(sockets);
-  sockets.erase(std::ranges::unique(sockets).begin(), sockets.end());
+  EXPECT_THAT(m.cpu_flags,
+              testing::UnorderedElementsAreArray(std::istream_iterator<std::string>(words),
+                                                 std::istream_iterator<std::string>()));
+  const std::vector<std::string> socket = cpuinfo("physical id"), core = cpuinfo("core id");
+  const std::set<std::string> sockets(socket.begin(), socket.end());
+  std::set<std::string> cores;
+  for (std::size_t i = 0; i < core.size(); ++i) {
+    cores.insert((sockets.empty() ? "" : socket.at(i)) + '/' + core[i]);
+  }
   EXPECT_EQ(m.sockets, std::max<std::ptrdiff_t>(1, std::ssize(sockets)));
-  EXPECT_GE(m.cores, m.sockets);
-  EXPECT_LE(m.cores, m.logical_cpus);
+  EXPECT_TRUE(cores.empty() || m.cores == std::ssize(cores)) << m.cores;
 }
 
 // machine-id(5), salted: eight digits of the hash, of the node's name where there is no id.

@@ -38,39 +38,35 @@ TEST(TimedSample, survives_packing_with_and_without_device_time) {
   hosted.label = SampleLabel::clean;
   const std::vector<TimedSample> samples{with_device(), hosted};
   const std::vector<double> block = pack_samples(samples);
-  ASSERT_EQ(block.size(), 12u);
-  EXPECT_EQ(block[0], 7e12 + 1);
-  EXPECT_EQ(block[3], 800);
-  EXPECT_EQ(block[4], 3);
-  EXPECT_EQ(block[5], 2);
-  EXPECT_TRUE(std::isnan(block[9]));
+  EXPECT_THAT(block, testing::ElementsAre(7e12 + 1, 1000, 3000, 800, 3, 2, 7e12 + 1, 1000, 3000,
+                                          testing::IsNan(), 3, 1));
   const auto read = unpack_samples(block);
   ASSERT_TRUE(read);
-  ASSERT_EQ(read->size(), 2u);
   EXPECT_EQ(read->front().device_ns, 800);
   EXPECT_FALSE(read->back().device_ns);
-  EXPECT_EQ(read->back().cpu_ns, 3000);
-  EXPECT_EQ(read->back().begin_ns, 7e12 + 1);
-  EXPECT_EQ(read->front().label, SampleLabel::disturbed);
-  EXPECT_EQ(read->back().label, SampleLabel::clean);
+  EXPECT_THAT(pack_samples(*read), testing::Pointwise(testing::NanSensitiveDoubleEq(), block));
 }
 
 TEST(TimedSample, a_block_that_no_sampling_can_give_is_refused) {
-  EXPECT_TRUE(unpack_samples(std::vector<double>{}));
-  EXPECT_TRUE(unpack_samples(std::vector<double>{1, 0, 0, none, 0, 0}));
-  EXPECT_TRUE(unpack_samples(std::vector<double>{1, 2, 3, none, 1 << 30, 2}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, none, 0})) << "cut short";
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, none, 0, 1, 1})) << "one too many";
-  EXPECT_FALSE(unpack_samples(std::vector<double>{infinite, 2, 3, none, 0, 1}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, -1, 3, none, 0, 1})) << "negative time";
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, none, 3, none, 0, 1}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, none, none, 0, 1}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, infinite, 0, 1}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, none, -1, 1}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, none, none, 1}));
-  EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, none, 1.5 * (1 << 30), 1}));
-  for (const double label : {-1.0, 0.5, 3.0, none}) {
-    EXPECT_FALSE(unpack_samples(std::vector<double>{1, 2, 3, none, 0, label})) << label;
+  using Block = std::vector<double>;
+  for (const Block& good : {Block{}, {1, 0, 0, none, 0, 0}, {1, 2, 3, none, 1 << 30, 2}}) {
+    EXPECT_TRUE(unpack_samples(good));
+  }
+  for (const Block& bad : {Block{1, 2, 3, none, 0},   // cut short
+                           {1, 2, 3, none, 0, 1, 1},  // one too many
+                           {infinite, 2, 3, none, 0, 1},
+                           {1, -1, 3, none, 0, 1},  // negative time
+                           {1, none, 3, none, 0, 1},
+                           {1, 2, none, none, 0, 1},
+                           {1, 2, 3, infinite, 0, 1},
+                           {1, 2, 3, none, -1, 1},
+                           {1, 2, 3, none, none, 1},
+                           {1, 2, 3, none, 1.5 * (1 << 30), 1},
+                           {1, 2, 3, none, 0, -1},
+                           {1, 2, 3, none, 0, 0.5},
+                           {1, 2, 3, none, 0, 3},
+                           {1, 2, 3, none, 0, none}}) {
+    EXPECT_FALSE(unpack_samples(bad)) << testing::PrintToString(bad);
   }
 }
 

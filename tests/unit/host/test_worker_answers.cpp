@@ -42,12 +42,11 @@ INSTANTIATE_TEST_SUITE_P(WorkerClient, OddAnswerToLoad,
 
 TEST(WorkerAnswer, that_failed_without_words_is_its_status) {
   auto worker = start(scripted("silent_failure"));
-  ASSERT_TRUE(worker);
-  const auto plugin = worker->load("anything");
-  EXPECT_EQ(plugin.failure.status, Status::out_of_memory);
-  EXPECT_EQ(plugin.failure.reason, "out_of_memory");
-  EXPECT_EQ(plugin.failure.phase, "load");
-  EXPECT_FALSE(plugin.failure.worker_is_gone);
+  const WorkerFailure failure = worker->load("anything").failure;
+  EXPECT_EQ(failure.status, Status::out_of_memory);
+  EXPECT_EQ(failure.reason, "out_of_memory");
+  EXPECT_EQ(failure.phase, "load");
+  EXPECT_FALSE(failure.worker_is_gone);
   EXPECT_TRUE(worker->alive());
 }
 
@@ -63,17 +62,14 @@ TEST(WorkerAnswer, must_speak_our_protocol) {
 }
 
 TEST(WorkerAnswer, with_samples_is_a_whole_number_of_them) {
-  auto worker = start(scripted("odd_block"));
-  ASSERT_TRUE(worker);
-  EXPECT_EQ(worker->sample({}).failure.reason, "a samples block has a bad length");
+  EXPECT_EQ(start(scripted("odd_block"))->sample({}).failure.reason,
+            "a samples block has a bad length");
 }
 
 TEST(WorkerAnswer, about_configs_is_one_for_each) {
   const std::vector<Config> configs(2);
   for (const char* fault : {"", "long_status", "long_reason"}) {
-    auto worker = start(scripted(fault));
-    ASSERT_TRUE(worker);
-    const auto answer = worker->supports("copy", {"copy", {}}, configs);
+    const auto answer = start(scripted(fault))->supports("copy", {"copy", {}}, configs);
     EXPECT_EQ(static_cast<bool>(answer), fault[0] == '\0') << fault;
     if (!answer) {
       EXPECT_THAT(answer.failure.reason, HasSubstr("another number of configs"));
@@ -83,14 +79,9 @@ TEST(WorkerAnswer, about_configs_is_one_for_each) {
 
 TEST(WorkerAnswer, to_everything_else_is_passed_on) {
   auto worker = start(scripted(""));
-  ASSERT_TRUE(worker);
   EXPECT_TRUE(worker->open(0));
-  const auto probed = worker->probe({});
-  ASSERT_TRUE(probed) << probed.failure.reason;
-  EXPECT_EQ(probed->rates, (std::vector<double>{1, 2}));
-  const auto token = worker->token();
-  ASSERT_TRUE(token) << token.failure.reason;
-  EXPECT_EQ(token->hex, "ab");
+  EXPECT_EQ(worker->probe({})->rates, (std::vector<double>{1, 2}));
+  EXPECT_EQ(worker->token()->hex, "ab");
   EXPECT_TRUE(worker->join({}));
   const auto steps = worker->sequence({});
   ASSERT_TRUE(steps) << steps.failure.reason;
@@ -122,9 +113,7 @@ TEST(WorkerReveal, takes_parts_inside_their_memory) {
   for (const auto& [parts, refusal] : cases) {
     WorkerOptions options = scripted("");
     options.environment["HALMARK_FAKE_PARTS"] = parts;
-    auto worker = start(options);
-    ASSERT_TRUE(worker);
-    const auto answer = worker->reveal({});
+    const auto answer = start(options)->reveal({});
     EXPECT_EQ(static_cast<bool>(answer), refusal.empty()) << parts;
     EXPECT_THAT(answer.failure.reason, HasSubstr(refusal)) << parts;
     if (parts.starts_with("64")) {
@@ -136,10 +125,8 @@ TEST(WorkerReveal, takes_parts_inside_their_memory) {
       EXPECT_EQ(answer->memory.bytes(), 0);
     }
   }
-  WorkerOptions without = scripted("no_memory");
-  auto worker = start(without);
-  ASSERT_TRUE(worker);
-  EXPECT_EQ(worker->reveal({}).failure.reason, "revealed bytes came without memory");
+  EXPECT_EQ(start(scripted("no_memory"))->reveal({}).failure.reason,
+            "revealed bytes came without memory");
 }
 
 // Offset, bytes, begin in the operand and overwritten row (-9: none) of each; "" where it is taken.
@@ -166,9 +153,7 @@ TEST(WorkerKept, outputs_lie_inside_their_memory_and_name_rows_that_there_are) {
   for (const auto& [kept, refusal] : cases) {
     WorkerOptions options = scripted("");
     options.environment["HALMARK_FAKE_KEPT"] = kept;
-    auto worker = start(options);
-    ASSERT_TRUE(worker);
-    const auto answer = worker->sample({});
+    const auto answer = start(options)->sample({});
     EXPECT_EQ(static_cast<bool>(answer), refusal.empty()) << kept;
     EXPECT_THAT(answer.failure.reason, HasSubstr(refusal)) << kept;
     if (kept.starts_with("8 16")) {
@@ -182,9 +167,7 @@ TEST(WorkerKept, outputs_lie_inside_their_memory_and_name_rows_that_there_are) {
   }
   WorkerOptions without = scripted("no_memory");
   without.environment["HALMARK_FAKE_KEPT"] = "0 8 0 -9";
-  auto worker = start(without);
-  ASSERT_TRUE(worker);
-  EXPECT_EQ(worker->sample({}).failure.reason, "kept outputs came without memory");
+  EXPECT_EQ(start(without)->sample({}).failure.reason, "kept outputs came without memory");
 }
 
 TEST(WorkerLog, is_trimmed_once_a_second) {
@@ -194,7 +177,6 @@ TEST(WorkerLog, is_trimmed_once_a_second) {
   options.log_path = path.string();
   auto worker = start(options);
   const auto begin = Clock::now();
-  ASSERT_TRUE(worker);
   ASSERT_TRUE(worker->load("anything"));
   const std::string tail = worker->log_tail();
   const auto left = std::chrono::milliseconds(1200) - (Clock::now() - begin);

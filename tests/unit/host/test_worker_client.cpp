@@ -14,10 +14,12 @@
 #include "scripted_client.hpp"
 #include "tests/checkout.hpp"
 #include "tests/scoped_environment.hpp"
+#include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
 
+using test::some_stage;
 using test::start;
 using testing::Contains;
 using testing::HasSubstr;
@@ -30,26 +32,22 @@ WorkerOptions scripted(const std::string& fault) {
   return options;
 }
 
-protocol::Stage some_stage() {
-  protocol::Stage stage;
-  stage.id = 1;
-  stage.problem = {"copy", {{"bytes", 64}}};
-  return stage;
-}
-
 bool exists(pid_t pid) { return ::kill(pid, 0) == 0; }
 
-// The pid that the scripted worker's daemon wrote, 0 when none came.
-pid_t wait_for_daemon(const std::filesystem::path& pids) {
-  pid_t daemon = 0;
-  const auto give_up = Clock::now() + std::chrono::seconds(20);
-  while (daemon == 0 && Clock::now() < give_up) std::ifstream(pids) >> daemon;
-  return daemon;
-}
+// Where a worker's daemon writes its pid, which is 0 when none came.
+struct DaemonPid {
+  test::ScratchFolder folder;
+  std::string path = folder / "pids";
+  pid_t wait() const {
+    pid_t daemon = 0;
+    const auto give_up = Clock::now() + std::chrono::seconds(20);
+    while (daemon == 0 && Clock::now() < give_up) std::ifstream(path) >> daemon;
+    return daemon;
+  }
+};
 
 TEST(WorkerClient, a_trial_runs_from_load_to_drop) {
   auto worker = start(scripted(""));
-  ASSERT_TRUE(worker);
   EXPECT_TRUE(worker->alive());
   ASSERT_TRUE(worker->load("anything"));
   const auto staged = worker->stage(some_stage());
@@ -83,9 +81,7 @@ TEST(WorkerClient, the_worker_gets_its_cpus_an_allow_listed_environment_and_no_d
   const FileDescriptor open_here(::dup(0));
   WorkerOptions options = scripted("");
   options.cpus = CpuSet{{cut(1).front().cpus.front()}};
-  auto worker = start(options);
-  ASSERT_TRUE(worker);
-  const auto plugin = worker->load("anything");
+  const auto plugin = start(options)->load("anything");
   ASSERT_TRUE(plugin);
   EXPECT_THAT(plugin->log, Contains("cpus=1"));
   EXPECT_THAT(plugin->log, Contains("OMP_NUM_THREADS=1"));
@@ -108,7 +104,6 @@ class FaultInStage : public testing::TestWithParam<Fault> {};
 TEST_P(FaultInStage, becomes_one_status_with_its_phase) {
   const Fault& fault = GetParam();
   auto worker = start(scripted(fault.name));
-  ASSERT_TRUE(worker);
   const auto pid = static_cast<pid_t>(worker->pid());
   ASSERT_TRUE(worker->load("anything"));
   const auto staged = worker->stage(some_stage());
@@ -140,9 +135,7 @@ TEST(WorkerClient, a_worker_that_outgrows_its_memory_is_out_of_memory_and_not_cr
   }
   WorkerOptions options = scripted("fill_memory_create");
   options.limits.memory_bytes = 256 << 20;
-  auto worker = start(options);
-  ASSERT_TRUE(worker);
-  const auto staged = worker->stage(some_stage());
+  const auto staged = start(options)->stage(some_stage());
   ASSERT_FALSE(staged);
   EXPECT_EQ(staged.failure.status, Status::out_of_memory) << staged.failure.reason;
   EXPECT_EQ(staged.failure.phase, "create");
@@ -154,7 +147,6 @@ TEST_P(HangInCreate, is_killed_at_the_limit) {
   WorkerOptions options = scripted(GetParam());
   options.limits.create_s = 0.2;
   auto worker = start(options);
-  ASSERT_TRUE(worker);
   const auto pid = static_cast<pid_t>(worker->pid());
   const auto begin = Clock::now();
   const auto staged = worker->stage(some_stage());
@@ -172,61 +164,40 @@ INSTANTIATE_TEST_SUITE_P(WorkerClient, HangInCreate,
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WorkerClient, a_daemon_that_left_its_session_dies_with_the_worker) {
-  const auto pids = std::filesystem::path(testing::TempDir()) /
-                    ("halmark_daemon_pids_" + std::to_string(::getpid()));
-  std::filesystem::remove(pids);
+  const DaemonPid pids;
   WorkerOptions options = scripted("daemon_create");
-  options.environment["HALMARK_FAKE_PIDS"] = pids.string();
+  options.environment["HALMARK_FAKE_PIDS"] = pids.path;
+  options.environment["HALMARK_FAKE_MARK"] = "of-this-test";
   auto worker = start(options);
-  ASSERT_TRUE(worker);
   worker->begin_stage(some_stage());
-  const pid_t daemon = wait_for_daemon(pids);
+  const pid_t daemon = pids.wait();
   ASSERT_GT(daemon, 0);
   EXPECT_NE(::getsid(daemon), worker->pid());
+  // It is recognised by its environment alone, and by the whole of a mark.
+  for (const auto& [mark, is_its] : {std::pair("of-this-test", true), {"of-this", false}}) {
+    const auto found = find_descendants(0x7ffffff0, std::string("HALMARK_FAKE_MARK=") + mark);
+    EXPECT_EQ(std::ranges::count(found, daemon, &Descendant::pid), is_its);
+  }
   EXPECT_TRUE(worker->kill());
   EXPECT_FALSE(exists(daemon));
   EXPECT_FALSE(exists(static_cast<pid_t>(worker->pid())));
   EXPECT_EQ(worker->finish_stage().failure.status, Status::worker_lost);
 }
 
-TEST(Descendants, an_escaped_daemon_is_recognised_by_its_environment_alone) {
-  const auto pids = std::filesystem::path(testing::TempDir()) /
-                    ("halmark_daemon_pids_2_" + std::to_string(::getpid()));
-  std::filesystem::remove(pids);
-  WorkerOptions options = scripted("daemon_create");
-  options.environment["HALMARK_FAKE_PIDS"] = pids.string();
-  options.environment["HALMARK_FAKE_MARK"] = "of-this-test";
-  auto worker = start(options);
-  ASSERT_TRUE(worker);
-  worker->begin_stage(some_stage());
-  const pid_t daemon = wait_for_daemon(pids);
-  ASSERT_GT(daemon, 0);
-  const auto has_daemon = [&](const std::vector<Descendant>& found) {
-    return std::any_of(found.begin(), found.end(),
-                       [&](const Descendant& d) { return d.pid == daemon; });
-  };
-  constexpr pid_t nobody = 0x7ffffff0;
-  EXPECT_TRUE(has_daemon(find_descendants(nobody, "HALMARK_FAKE_MARK=of-this-test")));
-  EXPECT_FALSE(has_daemon(find_descendants(nobody, "HALMARK_FAKE_MARK=of-this")));
-  worker->kill();
-}
-
 // Without a control group only the sweep stands between a daemon and the next measurement.
 TEST(ContainedProcessTest, a_daemon_is_found_without_a_control_group) {
-  const auto pids = std::filesystem::path(testing::TempDir()) /
-                    ("halmark_daemon_pids_3_" + std::to_string(::getpid()));
-  std::filesystem::remove(pids);
+  const DaemonPid pids;
   auto [ours, theirs] = protocol::socket_pair();
   ProcessSpec spec;
   spec.program = test::in_build("/tests/scripted_worker");
   spec.environment = worker_environment(
-      {}, {{"HALMARK_FAKE_HOST", "daemon_hello"}, {"HALMARK_FAKE_PIDS", pids.string()}});
+      {}, {{"HALMARK_FAKE_HOST", "daemon_hello"}, {"HALMARK_FAKE_PIDS", pids.path}});
   spec.protocol_fd = theirs.get();
   spec.use_cgroup = false;
   auto process = ContainedProcess::start(spec);
   protocol::Channel channel(std::move(ours));
   ASSERT_TRUE(channel.send_message(protocol::Type::hello, 1, protocol::Hello{}));
-  const pid_t daemon = wait_for_daemon(pids);
+  const pid_t daemon = pids.wait();
   ASSERT_GT(daemon, 0);
   EXPECT_TRUE(process->kill_all());
   EXPECT_FALSE(exists(daemon));
@@ -242,7 +213,6 @@ class BadAnswerToLoad : public testing::TestWithParam<BadAnswer> {};
 
 TEST_P(BadAnswerToLoad, loses_the_worker) {
   auto worker = start(scripted(GetParam().name));
-  ASSERT_TRUE(worker);
   const auto plugin = worker->load("anything");
   ASSERT_FALSE(plugin);
   EXPECT_EQ(plugin.failure.status, Status::worker_lost);
@@ -259,14 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(WorkerClient, an_unknown_optional_message_is_no_fault) {
-  auto worker = start(scripted("optional_type"));
-  ASSERT_TRUE(worker);
-  EXPECT_TRUE(worker->load("anything"));
+  EXPECT_TRUE(start(scripted("optional_type"))->load("anything"));
 }
 
 TEST(WorkerClient, a_refusal_or_an_unsupported_case_leaves_the_worker_usable) {
   auto refusing = start(scripted("refuse"));
-  ASSERT_TRUE(refusing);
   const auto refused = refusing->load("anything");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.failure.status, Status::refused);
@@ -275,7 +242,6 @@ TEST(WorkerClient, a_refusal_or_an_unsupported_case_leaves_the_worker_usable) {
   EXPECT_TRUE(refusing->alive());
 
   auto worker = start(scripted("unsupported"));
-  ASSERT_TRUE(worker);
   const auto staged = worker->stage(some_stage());
   ASSERT_FALSE(staged);
   EXPECT_EQ(staged.failure.status, Status::unsupported);
@@ -285,18 +251,14 @@ TEST(WorkerClient, a_refusal_or_an_unsupported_case_leaves_the_worker_usable) {
 }
 
 TEST(WorkerClient, a_sample_that_is_not_finite_is_never_passed_on) {
-  auto worker = start(scripted("nan_sample"));
-  ASSERT_TRUE(worker);
-  const auto sampled = worker->sample({.id = 1});
+  const auto sampled = start(scripted("nan_sample"))->sample({.id = 1});
   ASSERT_FALSE(sampled);
   EXPECT_EQ(sampled.failure.status, Status::worker_lost);
 }
 
 TEST(WorkerClient, revealed_bytes_must_lie_inside_their_memory) {
   for (const char* fault : {"long_reveal", "no_memory"}) {
-    auto worker = start(scripted(fault));
-    ASSERT_TRUE(worker);
-    const auto revealed = worker->reveal({1, {0}});
+    const auto revealed = start(scripted(fault))->reveal({1, {0}});
     ASSERT_FALSE(revealed) << fault;
     EXPECT_EQ(revealed.failure.status, Status::worker_lost);
   }
@@ -304,7 +266,6 @@ TEST(WorkerClient, revealed_bytes_must_lie_inside_their_memory) {
 
 TEST(WorkerClient, a_flood_on_stdout_does_not_damage_a_frame_and_only_its_tail_is_kept) {
   auto worker = start(scripted("flood"));
-  ASSERT_TRUE(worker);
   ASSERT_TRUE(worker->load("anything"));
   const std::string tail = worker->log_tail();
   EXPECT_LE(tail.size(), 64u << 10);
@@ -319,23 +280,8 @@ TEST(WorkerClient, a_missing_program_is_a_failure_with_its_path) {
   EXPECT_THAT(worker.failure.reason, HasSubstr("/nonexistent/halmark-worker"));
 }
 
-TEST(WorkerClient, several_workers_run_at_once_and_the_first_failure_is_told_once) {
-  auto healthy = start(scripted(""));
-  auto dying = start(scripted("crash_create"));
-  ASSERT_TRUE(healthy && dying);
-  healthy->begin_stage(some_stage());
-  dying->begin_stage(some_stage());
-  int told = 0;
-  const std::vector<Worker*> both{healthy.get(), dying.get()};
-  Worker::await_all(both, [&] { ++told; });
-  EXPECT_EQ(told, 1);
-  EXPECT_TRUE(healthy->finish_stage());
-  EXPECT_EQ(dying->finish_stage().failure.status, Status::crashed);
-}
-
 TEST(WorkerClient, an_idle_worker_that_ignores_quit_is_gone_soon_after) {
   auto worker = start(scripted("hang_quit"));
-  ASSERT_TRUE(worker);
   const auto pid = static_cast<pid_t>(worker->pid());
   worker->quit();
   EXPECT_FALSE(exists(pid));

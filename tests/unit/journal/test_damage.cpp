@@ -32,7 +32,7 @@ TEST_P(Damage, of_any_column_takes_the_row_out_and_names_it) {
   std::vector<std::uint64_t> seeds;
   for (const std::int64_t run : {1, 2}) {
     for (const Measurement& m : store->run_measurements(run)) seeds.push_back(m.seed);
-    EXPECT_TRUE(store->evaluations(run).empty());
+    EXPECT_TRUE(store->rows<Evaluation>(run).empty());
   }
   EXPECT_EQ(seeds, (std::vector<std::uint64_t>{1, 3}));
   // A row that is elsewhere now is missing where it was: the chains of both runs say so too.

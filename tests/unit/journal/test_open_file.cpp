@@ -147,7 +147,7 @@ TEST_P(EarlierVersion, is_read_as_it_is_and_brought_forward_by_its_first_writer)
     EXPECT_EQ(store->latest_run(), 1);
     store->append(1, winner_of({numbered_measurement(1)}));
     store->append(1, numbered_measurement(4));
-    EXPECT_EQ(store->winners(1).size(), 1u);
+    EXPECT_EQ(store->rows<Winner>(1).size(), 1u);
     std::vector<std::size_t> samples;
     for (const Measurement& m : store->run_measurements(1)) samples.push_back(m.samples.size());
     EXPECT_EQ(samples, (std::vector<std::size_t>(4, 3)));

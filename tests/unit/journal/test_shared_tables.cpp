@@ -33,7 +33,7 @@ class SharedTables : public testing::Test {
   }
   std::string one(const char* sql) {
     std::string out;
-    session_->read([&] { out = postgresql::text_at(session_->exec(sql)[0], 0); });
+    session_->read([&] { out = session_->exec(sql)[0][0].text(); });
     return out;
   }
 
@@ -157,11 +157,11 @@ TEST_F(SharedTables, an_append_that_failed_and_is_tried_again_is_stored_once) {
 
 TEST(Bytea, is_hexadecimal_text_and_back) {
   const std::string bytes("\x00\x0a\x9f\xff z", 6);
-  EXPECT_EQ(bytea_text(bytes), "\\x000a9fff207a");
-  EXPECT_EQ(bytea_bytes("\\x000a9fff207a"), bytes);
-  EXPECT_EQ(bytea_text(""), "\\x");
-  EXPECT_EQ(bytea_bytes("\\x"), "");
-  EXPECT_EQ(bytea_bytes("000a"), "") << "another format";
+  EXPECT_EQ(postgresql::bytea_text(bytes), "\\x000a9fff207a");
+  EXPECT_EQ(postgresql::bytea_bytes("\\x000a9fff207a"), bytes);
+  EXPECT_EQ(postgresql::bytea_text(""), "\\x");
+  EXPECT_EQ(postgresql::bytea_bytes("\\x"), "");
+  EXPECT_EQ(postgresql::bytea_bytes("000a"), "") << "another format";
 }
 
 // Rows come 512 at a time.

@@ -42,10 +42,10 @@ TEST_P(AnyStore, every_value_comes_back_after_reopening) {
   EXPECT_EQ(measurements[0].samples[1].device_ns, std::nullopt);
   EXPECT_EQ(measurements[0].samples[4].wall_ns, m.samples[4].wall_ns);
   EXPECT_EQ(measurements[0].shard_wall_ns, m.shard_wall_ns);
-  const auto evaluations = store->evaluations(run);
+  const auto evaluations = store->rows<Evaluation>(run);
   ASSERT_EQ(evaluations.size(), 1u);
   EXPECT_EQ(dump_json(Json(evaluations[0])), dump_json(Json(full_evaluation())));
-  const auto validations = store->validations(run);
+  const auto validations = store->rows<Validation>(run);
   ASSERT_EQ(validations.size(), 1u);
   EXPECT_EQ(validations[0].operators.size(), 2u);
   EXPECT_EQ(validations[0].measured_ns, 110.25);
@@ -87,7 +87,7 @@ TEST_P(AnyStore, the_machine_of_a_run_and_the_latest_sweep_are_found) {
 TEST_P(AnyStore, what_was_not_tried_comes_back_as_it_was) {
   const auto store = open_store(path_);
   const std::int64_t run = store->begin_run(run_info());
-  EXPECT_TRUE(store->untried(run).empty());
+  EXPECT_TRUE(store->rows<Untried>(run).empty());
   const Untried prefill{.phase = Phase::prefill, .count = 1u << 20, .reason = "no peaks"};
   const Untried decode{.phase = Phase::decode,
                        .count = 3,
@@ -98,8 +98,8 @@ TEST_P(AnyStore, what_was_not_tried_comes_back_as_it_was) {
                                         .probability = 0.25}}};
   store->append(run, decode);
   store->append(run, prefill);
-  EXPECT_EQ(store->untried(run), (std::vector<Untried>{decode, prefill}));
-  EXPECT_TRUE(store->evaluations(run).empty()) << "it is no trial";
+  EXPECT_EQ(store->rows<Untried>(run), (std::vector<Untried>{decode, prefill}));
+  EXPECT_TRUE(store->rows<Evaluation>(run).empty()) << "it is no trial";
 }
 
 TEST_P(AnyStore, duets_come_back_as_they_were) {
@@ -120,7 +120,7 @@ TEST_P(AnyStore, duets_come_back_as_they_were) {
   duet.reason = "the new build: gone";
   duet.log_ratios.clear();
   store->append(run, duet);
-  const std::vector<Duet> back = open_store_read_only(path_)->duets(run);
+  const std::vector<Duet> back = open_store_read_only(path_)->rows<Duet>(run);
   ASSERT_EQ(back.size(), 2U);
   EXPECT_EQ(back[0].kernel_case, duet.kernel_case);
   EXPECT_EQ(back[0].old_build, "aa");
@@ -130,7 +130,7 @@ TEST_P(AnyStore, duets_come_back_as_they_were) {
   EXPECT_EQ(back[0].new_ns, 1050.5);
   EXPECT_EQ(back[1].status, Status::crashed);
   EXPECT_EQ(back[1].reason, duet.reason);
-  EXPECT_TRUE(store->duets(run + 1).empty());
+  EXPECT_TRUE(store->rows<Duet>(run + 1).empty());
 }
 
 TEST_P(AnyStore, a_run_is_found_by_plan_and_machine) {
@@ -171,8 +171,8 @@ TEST_P(AnyStore, peaks_that_a_run_used_come_back_in_their_order_and_to_that_run_
   const UsedPeaks first{"id = \"cpu:0\"\nclock_hz = 3e9\n", 2}, refined{"id = \"cpu:0\"\n", 4};
   store->append(run, first);
   store->append(run, refined);
-  EXPECT_EQ(store->used_peaks(run), (std::vector<UsedPeaks>{first, refined}));
-  EXPECT_TRUE(store->used_peaks(other).empty());
+  EXPECT_EQ(store->rows<UsedPeaks>(run), (std::vector<UsedPeaks>{first, refined}));
+  EXPECT_TRUE(store->rows<UsedPeaks>(other).empty());
   EXPECT_TRUE(store->damaged().empty());
 }
 
@@ -243,7 +243,7 @@ TEST_F(StoreTest, only_measurements_have_a_block_of_samples) {
           "FROM sample_block)) AND samples IS NULL FROM entry");
   const auto store = open_store_read_only(path_);
   EXPECT_EQ(store->run_measurements(1).size(), 2u);
-  EXPECT_EQ(store->winners(1).size(), 1u);
+  EXPECT_EQ(store->rows<Winner>(1).size(), 1u);
   EXPECT_EQ(store->runs_with_winners("machine-1"), std::vector<std::int64_t>{1});
   EXPECT_TRUE(store->runs_with_winners("machine-2").empty());
 }

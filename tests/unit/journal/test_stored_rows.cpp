@@ -97,8 +97,8 @@ TEST_P(StoredRows, runs_with_winners_are_those_of_the_machine_that_hold_one) {
   store_->append(c, rounds);
   EXPECT_THAT(store_->runs_with_winners("machine-1"), ElementsAre(a));
   EXPECT_THAT(store_->runs_with_winners("machine-2"), ElementsAre(b));
-  EXPECT_EQ(store_->winners(a).size(), 1u);
-  EXPECT_TRUE(store_->winners(c).empty());
+  EXPECT_EQ(store_->rows<Winner>(a).size(), 1u);
+  EXPECT_TRUE(store_->rows<Winner>(c).empty());
 }
 
 // Two counts, four numbers a sample, two shards with a count each: 8 * (2 + 4 n + 2 * (1 + n)).
@@ -180,14 +180,14 @@ TEST_P(StoredRows, readers_write_nothing_at_all) {
 TEST_P(StoredRows, the_parts_of_a_run_that_it_has_not_are_empty) {
   const std::int64_t run = begun("machine-1");
   store_->append(run, UsedPeaks{"id = \"cuda:0\"\n", 2, {"cuda:0"}});
-  EXPECT_THAT(store_->used_peaks(run).at(0).devices, ElementsAre("cuda:0"));
+  EXPECT_THAT(store_->rows<UsedPeaks>(run).at(0).devices, ElementsAre("cuda:0"));
   store_->append(run, RunMachine{{"cpu: one"}});
   EXPECT_EQ(store_->machine(run)->build, "");
   EXPECT_FALSE(store_->machine(run)->ends_night);
-  EXPECT_TRUE(store_->duets(run).empty());
-  EXPECT_TRUE(store_->evaluations(run).empty());
-  EXPECT_TRUE(store_->validations(run).empty());
-  EXPECT_TRUE(store_->winners(run).empty());
+  EXPECT_TRUE(store_->rows<Duet>(run).empty());
+  EXPECT_TRUE(store_->rows<Evaluation>(run).empty());
+  EXPECT_TRUE(store_->rows<Validation>(run).empty());
+  EXPECT_TRUE(store_->rows<Winner>(run).empty());
   EXPECT_TRUE(store_->run_figures(run).empty());
 }
 

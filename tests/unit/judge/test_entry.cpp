@@ -8,6 +8,7 @@
 #include <halmark_judged.hpp>
 
 #include "../error_of.hpp"
+#include "../kernels/written.hpp"
 #include "judge/problems.hpp"
 
 namespace halmark::judge {
@@ -17,14 +18,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype = Dtype::f32) {
-  const auto value = static_cast<std::int64_t>(dtype);
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", n},
-                            {"k", k},
-                            {"src_dtype", value},
-                            {"wei_dtype", value},
-                            {"dst_dtype", value}}});
+  return complete_problem({"gemm", test::written("m=? n=? k=? src_dtype=? wei_dtype=? dst_dtype=?",
+                                                 m, n, k, dtype, dtype, dtype)});
 }
 const OpContract& contract(const char* op) { return *find_contract(op); }
 
@@ -116,15 +111,6 @@ TEST(Entry, in_cuda_has_the_headers_of_its_types) {
 
 TEST(LaunchRange, without_a_word_of_it_is_the_first_operand_that_is_written) {
   EXPECT_THAT(launch_range("", ManyTypes(), many).global, ElementsAre(14)) << "7 x 2";
-}
-
-TEST(Entry, is_of_the_language_that_the_file_ends_with) {
-  EXPECT_EQ(language_of("a/b.cc"), Language::cpp);
-  EXPECT_EQ(language_of("b.c"), Language::c);
-  EXPECT_EQ(language_of("b.cl"), Language::opencl);
-  EXPECT_EQ(language_of("b.cu"), Language::cuda);
-  EXPECT_THAT(test::error_of([] { (void)language_of("b.f90"); }).line(),
-              HasSubstr("says no language"));
 }
 
 TEST(LaunchRange, multiplies_divides_and_pads) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "../error_of.hpp"
+#include "../kernels/written.hpp"
 #include "../scratch_folder.hpp"
 #include "judge/judge.hpp"
 #include "tests/scoped_environment.hpp"
@@ -18,13 +19,8 @@ using testing::IsEmpty;
 namespace fs = std::filesystem;
 
 KernelCase gemm(Dtype dtype = Dtype::f32, std::int64_t m = 8) {
-  return {.problem = complete_problem({"gemm",
-                                       {{"m", m},
-                                        {"n", 16},
-                                        {"k", 32},
-                                        {"src_dtype", static_cast<std::int64_t>(dtype)},
-                                        {"wei_dtype", static_cast<std::int64_t>(dtype)},
-                                        {"dst_dtype", static_cast<std::int64_t>(Dtype::f32)}}}),
+  const char* shape = "m=? n=16 k=32 src_dtype=? wei_dtype=? dst_dtype=f32";
+  return {.problem = complete_problem({"gemm", test::written(shape, m, dtype, dtype)}),
           .backend = "judged"};
 }
 

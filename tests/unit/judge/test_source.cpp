@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "../error_of.hpp"
+#include "../kernels/written.hpp"
 #include "../scratch_folder.hpp"
 #include "judge/build.hpp"
 #include "judge/compiler.hpp"
@@ -21,13 +22,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 Problem typed_gemm(Dtype src, Dtype dst) {
-  return complete_problem({"gemm",
-                           {{"m", 5},
-                            {"n", 6},
-                            {"k", 7},
-                            {"src_dtype", static_cast<std::int64_t>(src)},
-                            {"wei_dtype", static_cast<std::int64_t>(src)},
-                            {"dst_dtype", static_cast<std::int64_t>(dst)}}});
+  return complete_problem(
+      {"gemm", test::written("m=5 n=6 k=7 src_dtype=? wei_dtype=? dst_dtype=?", src, src, dst)});
 }
 const OpContract& gemm_contract() { return *find_contract("gemm"); }
 
@@ -88,13 +84,15 @@ TEST(EntryHeader, declares_types_and_the_entry_for_its_language) {
 TEST(Languages, have_an_ending_and_a_backend) {
   for (const auto& [name, language, backend] : {std::tuple("a.c", Language::c, "cpu"),
                                                 {"a.cpp", Language::cpp, "cpu"},
-                                                {"a.cc", Language::cpp, "cpu"},
+                                                {"a/b.cc", Language::cpp, "cpu"},
                                                 {"a.cxx", Language::cpp, "cpu"},
                                                 {"a.cl", Language::opencl, "opencl"},
                                                 {"a.cu", Language::cuda, "cuda"}}) {
     EXPECT_EQ(language_of(name), language) << name;
     EXPECT_STREQ(backend_of(language), backend);
   }
+  EXPECT_THAT(test::error_of([] { (void)language_of("b.f90"); }).line(),
+              HasSubstr("says no language"));
   EXPECT_FALSE(is_device_language(Language::c));
   EXPECT_TRUE(is_device_language(Language::cuda));
   const test::ScratchFolder folder;
@@ -117,14 +115,18 @@ TEST(LaunchRange, has_one_to_three_sizes_of_whole_numbers) {
   const auto range = [](const char* statement) {
     return launch_range(statement, gemm_contract(), typed_gemm(Dtype::f32, Dtype::f32).params);
   };
-  EXPECT_THAT(range("global=m,n,k").global, ElementsAre(5, 6, 7));
   EXPECT_TRUE(range("global=m,n,k").local.empty());
-  EXPECT_THAT(range("global=m*n/7").global, ElementsAre(5)) << "30 / 7, up";
-  EXPECT_THAT(range("global=m*n/5").global, ElementsAre(6)) << "30 / 5, even";
-  EXPECT_THAT(range("global=4*m;local=10").global, ElementsAre(20));
-  EXPECT_THAT(range("global=4*m;local=16").global, ElementsAre(32));
-  EXPECT_THAT(range("global=1").global, ElementsAre(1));
-  EXPECT_THAT(range("").global, ElementsAre(30)) << "an element of the output each";
+  const std::pair<const char*, std::vector<std::int64_t>> globals[] = {
+      {"global=m,n,k", {5, 6, 7}},
+      {"global=m*n/7", {5}},  // 30 / 7, up
+      {"global=m*n/5", {6}},
+      {"global=4*m;local=10", {20}},
+      {"global=4*m;local=16", {32}},
+      {"global=1", {1}},
+      {"", {30}}};  // an element of the output each
+  for (const auto& [statement, global] : globals) {
+    EXPECT_THAT(range(statement).global, testing::ElementsAreArray(global)) << statement;
+  }
   for (const char* bad : {"global=m,n,k,m", "local=4", "global=m,n;local=4", "global=0",
                           "global=m/0", "global=m/x", "global=-1", "global=1.5", "other=2"}) {
     EXPECT_EQ(test::error_of([&] { (void)range(bad); }).exit_code(), ExitCode::refused) << bad;
@@ -153,14 +155,16 @@ TEST(CarriedText, has_a_line_for_everything_that_a_plugin_is_told) {
 }
 
 TEST(FirstError, is_the_line_that_says_what_is_wrong) {
-  EXPECT_EQ(first_error("a.c: note\na.c:3: error: no\nlast\n"), "a.c:3: error: no");
-  EXPECT_EQ(first_error("x\ncollect2: error: ld returned 1\n"), "collect2: error: ld returned 1");
-  EXPECT_EQ(first_error("ld: multiple definition of `run'\ncollect2: error\n"),
-            "ld: multiple definition of `run'");
-  EXPECT_EQ(first_error("ld: undefined reference to `f'\nmore"), "ld: undefined reference to `f'");
-  EXPECT_EQ(first_error("first\nlast\n\n"), "last");
-  EXPECT_EQ(first_error("first\n\nlast"), "last") << "a line that is empty says nothing";
-  EXPECT_EQ(first_error(""), "");
+  for (const auto& [said, line] :
+       {std::pair{"a.c: note\na.c:3: error: no\nlast\n", "a.c:3: error: no"},
+        {"x\ncollect2: error: ld returned 1\n", "collect2: error: ld returned 1"},
+        {"ld: multiple definition of `run'\ncollect2: error\n", "ld: multiple definition of `run'"},
+        {"ld: undefined reference to `f'\nmore", "ld: undefined reference to `f'"},
+        {"first\nlast\n\n", "last"},
+        {"first\n\nlast", "last"},
+        {"", ""}}) {
+    EXPECT_EQ(first_error(said), line);
+  }
 }
 
 TEST(FindCompiler, is_what_is_named_or_the_first_in_the_path) {

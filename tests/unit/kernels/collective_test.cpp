@@ -12,66 +12,42 @@ Params collective(std::int64_t bytes, std::int64_t ranks, Dtype dtype = Dtype::f
   return {{"bytes", bytes}, {"ranks", ranks}, {"dtype", value_of(dtype)}};
 }
 
-TableReader three_ranks() {
-  TableReader inputs;
-  inputs.tables[{0, 0}] = {1, 2};
-  inputs.tables[{1, 0}] = {10, 20};
-  inputs.tables[{2, 0}] = {100, -200};
-  return inputs;
-}
-
-std::vector<double> result(const std::string& name, int rank) {
-  std::vector<double> out;
-  for (const auto& e : expected(name, collective(8, 3), three_ranks(), 1, rank))
-    out.push_back(e.value);
-  return out;
-}
-
-TEST(Collectives, all_reduce_gives_every_rank_the_sum) {
-  for (int rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(result("all_reduce", rank), (std::vector<double>{111, -178}));
-  }
-}
-
-TEST(Collectives, all_gather_keeps_rank_order) {
-  EXPECT_EQ(result("all_gather", 1), (std::vector<double>{1, 2, 10, 20, 100, -200}));
-}
-
-TEST(Collectives, send_recv_shifts_by_one_rank) {
-  EXPECT_EQ(result("send_recv", 0), (std::vector<double>{100, -200}));
-  EXPECT_EQ(result("send_recv", 1), (std::vector<double>{1, 2}));
-}
-
-// Rank r holds {r1, r2, ..} of two blocks for each of three ranks.
-TableReader three_ranks_of_three_blocks() {
+// Rank r holds {r1, r2}, or two blocks for each of three ranks.
+TableReader three_ranks(std::int64_t bytes) {
   TableReader inputs;
   inputs.tables[{0, 0}] = {1, 2, 3, 4, 5, 6};
   inputs.tables[{1, 0}] = {10, 20, 30, 40, 50, 60};
-  inputs.tables[{2, 0}] = {100, 200, 300, 400, 500, -600};
+  inputs.tables[{2, 0}] = {100, -200, 300, 400, 500, -600};
+  for (auto& [place, table] : inputs.tables) table.resize(static_cast<std::size_t>(bytes / 4));
   return inputs;
 }
 
-std::vector<double> result_of_blocks(const std::string& name, int rank) {
-  std::vector<double> out;
-  for (const auto& e : expected(name, collective(24, 3), three_ranks_of_three_blocks(), 1, rank))
-    out.push_back(e.value);
-  return out;
-}
-
-TEST(Collectives, reduce_scatter_gives_each_rank_its_block_of_the_sum) {
-  EXPECT_EQ(result_of_blocks("reduce_scatter", 0), (std::vector<double>{111, 222}));
-  EXPECT_EQ(result_of_blocks("reduce_scatter", 1), (std::vector<double>{333, 444}));
-  EXPECT_EQ(result_of_blocks("reduce_scatter", 2), (std::vector<double>{555, -534}));
-}
-
-TEST(Collectives, all_to_all_transposes_blocks_and_ranks) {
-  EXPECT_EQ(result_of_blocks("all_to_all", 0), (std::vector<double>{1, 2, 10, 20, 100, 200}));
-  EXPECT_EQ(result_of_blocks("all_to_all", 2), (std::vector<double>{5, 6, 50, 60, 500, -600}));
-}
-
-TEST(Collectives, broadcast_gives_every_rank_the_source_of_the_first) {
-  for (int rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(result("broadcast", rank), (std::vector<double>{1, 2}));
+// Reduced: all ranks have the sum. Gathered: rank order. Sent: by one rank. Reduced and scattered:
+// each rank has its block of the sum. All to all: blocks and ranks are transposed. Broadcast: the
+// source of the first.
+TEST(Collectives, give_each_rank_what_they_say) {
+  const struct {
+    const char* op;
+    int rank;
+    std::int64_t bytes;
+    std::vector<double> result;
+  } cases[] = {{"all_reduce", 0, 8, {111, -178}},
+               {"all_reduce", 1, 8, {111, -178}},
+               {"all_reduce", 2, 8, {111, -178}},
+               {"all_gather", 1, 8, {1, 2, 10, 20, 100, -200}},
+               {"send_recv", 0, 8, {100, -200}},
+               {"send_recv", 1, 8, {1, 2}},
+               {"broadcast", 0, 8, {1, 2}},
+               {"broadcast", 1, 8, {1, 2}},
+               {"broadcast", 2, 8, {1, 2}},
+               {"reduce_scatter", 0, 24, {111, -178}},
+               {"reduce_scatter", 1, 24, {333, 444}},
+               {"reduce_scatter", 2, 24, {555, -534}},
+               {"all_to_all", 0, 24, {1, 2, 10, 20, 100, -200}},
+               {"all_to_all", 2, 24, {5, 6, 50, 60, 500, -600}}};
+  for (const auto& [op, rank, bytes, result] : cases) {
+    EXPECT_EQ(expected_values(op, collective(bytes, 3), three_ranks(bytes), 1, rank), result)
+        << op << rank;
   }
 }
 
@@ -89,10 +65,9 @@ TEST(Collectives, one_rank_is_the_identity_and_moves_nothing) {
   for (const auto* name :
        {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv"}) {
     const auto params = collective(4096, 1);
-    const auto operands = op(name).operands(params);
-    const GeneratedInputs inputs(1, operands, 0);
-    const auto x = values(inputs, operands[0], 0);
-    const auto out = expected(name, params, inputs, 1);
+    const Drawn drawn(name, params, 1);
+    const auto x = drawn.of(0);
+    const auto out = expected(name, params, drawn.inputs, 1);
     ASSERT_EQ(out.size(), x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       EXPECT_EQ(out[i].value, x[i]);
@@ -169,10 +144,8 @@ TEST(Collectives, other_ops_have_no_bus) {
 }
 
 TEST(Collectives, ranks_hold_different_sources) {
-  const auto params = collective(400, 2);
-  const auto operands = op("all_reduce").operands(params);
-  const GeneratedInputs inputs(3, operands, 0);
-  EXPECT_NE(values(inputs, operands[0], 0, 0), values(inputs, operands[0], 0, 1));
+  const Drawn drawn("all_reduce", collective(400, 2), 3);
+  EXPECT_NE(drawn.of(0, 0), drawn.of(0, 1));
 }
 
 }  // namespace

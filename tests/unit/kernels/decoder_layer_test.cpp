@@ -11,9 +11,8 @@ namespace {
 using testing::completed;
 using testing::op;
 using testing::TableReader;
+using testing::written;
 using Values = std::vector<double>;
-
-constexpr auto f32 = static_cast<std::int64_t>(Dtype::f32);
 
 struct LayerShape {
   std::int64_t batch, hidden, heads, kv_heads, head_dim, intermediate, new_tokens, context;
@@ -21,32 +20,22 @@ struct LayerShape {
 };
 
 Values computed(const std::string& name, const Params& params, std::vector<Values> inputs) {
-  const TableReader reader(std::move(inputs));
   const Params whole = completed(name, params);
   const auto operands = op(name).operands(whole);
   std::size_t output = 0;
   while (operands[output].role != Role::output) ++output;
-  Values out;
-  for (const Expected& e : testing::expected(name, whole, reader, output)) out.push_back(e.value);
-  return out;
+  return testing::expected_values(name, whole, TableReader(std::move(inputs)), output);
 }
 
 Values product(const Values& x, const Values& weight, std::int64_t m, std::int64_t n,
                std::int64_t k) {
-  return computed("gemm",
-                  {{"m", m},
-                   {"n", n},
-                   {"k", k},
-                   {"src_dtype", f32},
-                   {"wei_dtype", f32},
-                   {"dst_dtype", f32},
-                   {"wei_trans", 1}},
-                  {x, weight});
+  return computed(
+      "gemm", written("m=? n=? k=? src_dtype=f32 wei_dtype=f32 dst_dtype=f32 wei_trans=1", m, n, k),
+      {x, weight});
 }
 
 Values normed(const Values& x, const Values& gain, std::int64_t rows, std::int64_t cols) {
-  return computed("rmsnorm",
-                  {{"rows", rows}, {"cols", cols}, {"src_dtype", f32}, {"dst_dtype", f32}},
+  return computed("rmsnorm", written("rows=? cols=? src_dtype=f32 dst_dtype=f32", rows, cols),
                   {x, gain});
 }
 
@@ -69,12 +58,8 @@ Values heads_of(const Values& all, const LayerShape& s, std::int64_t first, std:
 Values rotated(const Values& x, const LayerShape& s, std::int64_t heads, const Values& cosine,
                const Values& sine) {
   return computed("rope",
-                  {{"rows", s.rows()},
-                   {"heads", heads},
-                   {"head_dim", s.head_dim},
-                   {"rotary_dim", s.head_dim},
-                   {"src_dtype", f32},
-                   {"dst_dtype", f32}},
+                  written("rows=? heads=? head_dim=? rotary_dim=? src_dtype=f32 dst_dtype=f32",
+                          s.rows(), heads, s.head_dim, s.head_dim),
                   {x, cosine, sine});
 }
 
@@ -118,29 +103,21 @@ Layer by_single_ops(const std::vector<Values>& in, const LayerShape& s) {
   layer.new_k = heads_first(
       rotated(heads_of(all, s, s.heads, s.kv_heads), s, s.kv_heads, in[cosine], in[sine]), s);
   layer.new_v = heads_first(heads_of(all, s, s.heads + s.kv_heads, s.kv_heads), s);
-  const Values mixed = computed("attention",
-                                {{"batch", s.batch},
-                                 {"heads", s.heads},
-                                 {"kv_heads", s.kv_heads},
-                                 {"head_dim", s.head_dim},
-                                 {"new_tokens", s.new_tokens},
-                                 {"context", s.context},
-                                 {"q_dtype", f32},
-                                 {"kv_dtype", f32},
-                                 {"dst_dtype", f32}},
-                                {q, behind(has_cache ? in[k] : Values{}, layer.new_k, s),
-                                 behind(has_cache ? in[v] : Values{}, layer.new_v, s)});
+  const Values mixed =
+      computed("attention",
+               written("batch=? heads=? kv_heads=? head_dim=? new_tokens=? context=? q_dtype=f32 "
+                       "kv_dtype=f32 dst_dtype=f32",
+                       s.batch, s.heads, s.kv_heads, s.head_dim, s.new_tokens, s.context),
+               {q, behind(has_cache ? in[k] : Values{}, layer.new_k, s),
+                behind(has_cache ? in[v] : Values{}, layer.new_v, s)});
   const Values attended =
       sum(in[src], product(mixed, in[out], s.rows(), s.hidden, s.heads * s.head_dim));
   const Values both = product(normed(attended, in[ffn_gain], s.rows(), s.hidden), in[gate_up],
                               s.rows(), 2 * s.intermediate, s.hidden);
-  const Values gated = computed("gated_activation",
-                                {{"rows", s.rows()},
-                                 {"cols", s.intermediate},
-                                 {"kind", 0},
-                                 {"src_dtype", f32},
-                                 {"dst_dtype", f32}},
-                                {both});
+  const Values gated = computed(
+      "gated_activation",
+      written("rows=? cols=? kind=0 src_dtype=f32 dst_dtype=f32", s.rows(), s.intermediate),
+      {both});
   layer.dst = sum(attended, product(gated, in[down], s.rows(), s.hidden, s.intermediate));
   return layer;
 }
@@ -161,15 +138,11 @@ TEST(DecoderLayer, is_the_single_ops_one_after_another) {
   for (const LayerShape& s : {LayerShape{2, 12, 4, 2, 6, 10, 1, 9},
                               {1, 16, 3, 1, 4, 7, 5, 5},
                               {2, 8, 2, 2, 2, 5, 3, 11}}) {
-    const Params params = completed("decoder_layer", {{"batch", s.batch},
-                                                      {"hidden", s.hidden},
-                                                      {"heads", s.heads},
-                                                      {"kv_heads", s.kv_heads},
-                                                      {"head_dim", s.head_dim},
-                                                      {"intermediate", s.intermediate},
-                                                      {"new_tokens", s.new_tokens},
-                                                      {"context", s.context},
-                                                      {"dtype", f32}});
+    const Params params = completed(
+        "decoder_layer", written("batch=? hidden=? heads=? kv_heads=? head_dim=? intermediate=? "
+                                 "new_tokens=? context=? dtype=f32",
+                                 s.batch, s.hidden, s.heads, s.kv_heads, s.head_dim, s.intermediate,
+                                 s.new_tokens, s.context));
     std::vector<Values> inputs;
     for (const OperandSpec& operand : op("decoder_layer").operands(params)) {
       Values& one = inputs.emplace_back(static_cast<std::size_t>(operand.elements()));

@@ -7,30 +7,24 @@
 namespace halmark::testing {
 namespace {
 
-Params gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype src, Dtype dst, int trans = 0) {
-  return {{"m", m},
-          {"n", n},
-          {"k", k},
-          {"src_dtype", value_of(src)},
-          {"wei_dtype", value_of(src)},
-          {"dst_dtype", value_of(dst)},
-          {"wei_trans", trans}};
+Params gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype src = Dtype::f32,
+            Dtype dst = Dtype::f32, int trans = 0) {
+  return written("m=? n=? k=? src_dtype=? wei_dtype=? dst_dtype=? wei_trans=?", m, n, k, src, src,
+                 dst, trans);
 }
 
+// [1 2 3; 4 5 6] x [1 0 2 0; 1 2 1 1; 0 3 1 1]
 TEST(Gemm, multiplies_a_hand_computed_matrix) {
   const TableReader inputs({{1, 2, 3, 4, 5, 6}, {1, 0, 2, 0, 1, 2, 1, 1, 0, 3, 1, 1}});
-  const auto out = expected("gemm", gemm(2, 4, 3, Dtype::f32, Dtype::f32), inputs, 2);
-  // [1 2 3; 4 5 6] x [1 0 2 0; 1 2 1 1; 0 3 1 1]
-  const double want[] = {3, 13, 7, 5, 9, 28, 19, 11};
-  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(out[i].value, want[i]) << i;
+  EXPECT_EQ(expected_values("gemm", gemm(2, 4, 3), inputs, 2),
+            (std::vector<double>{3, 13, 7, 5, 9, 28, 19, 11}));
 }
 
 TEST(Gemm, transposed_weights_give_the_same_product) {
   const TableReader plain({{1, 2, 3, 4}, {5, 6, 7, 8}});
   const TableReader transposed({{1, 2, 3, 4}, {5, 7, 6, 8}});
-  const auto a = expected("gemm", gemm(2, 2, 2, Dtype::f32, Dtype::f32), plain, 2);
-  const auto b = expected("gemm", gemm(2, 2, 2, Dtype::f32, Dtype::f32, 1), transposed, 2);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(a[i].value, b[i].value);
+  EXPECT_EQ(expected_values("gemm", gemm(2, 2, 2), plain, 2),
+            expected_values("gemm", gemm(2, 2, 2, Dtype::f32, Dtype::f32, 1), transposed, 2));
 }
 
 // Against a triple loop in long double over the raw bytes of the buffers, at sizes that cross the
@@ -110,7 +104,7 @@ TEST(Gemm, products_of_8_bit_floats_may_be_summed_in_fourteen_bits_but_not_in_ni
 }
 
 TEST(Gemm, scattered_elements_equal_those_of_the_full_matrix) {
-  const auto params = gemm(40, 500, 24, Dtype::f32, Dtype::f32);
+  const auto params = gemm(40, 500, 24);
   const GeneratedInputs inputs(3, op("gemm").operands(params), 0);
   const auto full = expected("gemm", params, inputs, 2);
   const std::vector<std::int64_t> elements{19999, 0, 7, 499, 500, 12345, 7, 10001};
@@ -125,10 +119,9 @@ TEST(Gemm, scattered_elements_equal_those_of_the_full_matrix) {
 TEST(Gemm, tolerance_admits_f32_sums_and_rejects_a_dropped_product) {
   const std::int64_t k = 1024;
   const auto params = gemm(16, 16, k, Dtype::f32, Dtype::f32, 1);
-  const auto operands = op("gemm").operands(params);
-  const GeneratedInputs inputs(9, operands, 0);
-  const auto src = values(inputs, operands[0], 0), wei = values(inputs, operands[1], 1);
-  const auto out = expected("gemm", params, inputs, 2);
+  const Drawn drawn("gemm", params, 9);
+  const auto src = drawn.of(0), wei = drawn.of(1);
+  const auto out = expected("gemm", params, drawn.inputs, 2);
   int rejected = 0;
   for (std::size_t i = 0; i < 16; ++i) {
     for (std::size_t j = 0; j < 16; ++j) {
@@ -147,13 +140,12 @@ TEST(Gemm, tolerance_admits_f32_sums_and_rejects_a_dropped_product) {
 
 TEST(Gemm, integers_are_exact_and_weights_keep_to_seven_bits) {
   const auto params = gemm(5, 7, 300, Dtype::s8, Dtype::s32);
-  const auto operands = op("gemm").operands(params);
-  const GeneratedInputs inputs(1, operands, 0);
-  for (const auto& element : expected("gemm", params, inputs, 2)) {
+  const Drawn drawn("gemm", params, 1);
+  for (const auto& element : expected("gemm", params, drawn.inputs, 2)) {
     EXPECT_EQ(element.tolerance, 0);
     EXPECT_EQ(element.value, std::nearbyint(element.value));
   }
-  for (const double w : values(inputs, operands[1], 1)) EXPECT_LE(std::fabs(w), 64);
+  for (const double w : drawn.of(1)) EXPECT_LE(std::fabs(w), 64);
 }
 
 TEST(Gemm, twin_keeps_the_reduction_and_the_types) {
@@ -163,7 +155,7 @@ TEST(Gemm, twin_keeps_the_reduction_and_the_types) {
   EXPECT_EQ(twin.at("k"), 1024);
   EXPECT_EQ(twin.dtype("src_dtype"), Dtype::bf16);
   EXPECT_EQ(twin.at("wei_trans"), 1);
-  const auto decode = op("gemm").twin(gemm(1, 100, 1024, Dtype::f32, Dtype::f32));
+  const auto decode = op("gemm").twin(gemm(1, 100, 1024));
   EXPECT_EQ(decode.at("m"), 1);
   EXPECT_EQ(decode.at("n"), 100);
 }

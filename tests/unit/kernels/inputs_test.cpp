@@ -22,9 +22,10 @@ OperandSpec input(Dtype dtype, std::int64_t count, Distribution distribution = D
           .scale = scale};
 }
 
-std::vector<double> drawn(const OperandSpec& operand, std::uint64_t seed = 7, int set = 0) {
+std::vector<double> drawn(const OperandSpec& operand, std::uint64_t seed = 7, int set = 0,
+                          int rank = 0, std::size_t index = 0) {
   std::vector<double> all(static_cast<std::size_t>(operand.elements()));
-  InputPool(seed, operand).read(0, set, 0, 0, all);
+  InputPool(seed, operand).read(rank, set, index, 0, all);
   return all;
 }
 
@@ -67,33 +68,23 @@ INSTANTIATE_TEST_SUITE_P(Inputs, EveryType,
 
 TEST(Inputs, differ_between_seeds_sets_ranks_operands_and_chunks) {
   const auto operand = input(Dtype::f32, 2 * InputPool::chunk_elements);
-  const auto at = [&](std::uint64_t seed, int rank, int set, std::size_t index) {
-    std::vector<double> all(static_cast<std::size_t>(operand.elements()));
-    InputPool(seed, operand).read(rank, set, index, 0, all);
-    return all;
-  };
-  const auto base = at(1, 0, 0, 0);
-  EXPECT_EQ(base, at(1, 0, 0, 0));
-  EXPECT_NE(base, at(2, 0, 0, 0));
-  EXPECT_NE(base, at(1, 1, 0, 0));
-  EXPECT_NE(base, at(1, 0, 1, 0));
-  EXPECT_NE(base, at(1, 0, 0, 1));
+  const auto base = drawn(operand, 1);
+  EXPECT_EQ(base, drawn(operand, 1));
+  for (const auto& other : {drawn(operand, 2), drawn(operand, 1, 1), drawn(operand, 1, 0, 1),
+                            drawn(operand, 1, 0, 0, 1)}) {
+    EXPECT_NE(base, other);
+  }
   const auto half = static_cast<std::ptrdiff_t>(base.size() / 2);
   EXPECT_FALSE(std::equal(base.begin(), base.begin() + half, base.begin() + half));
 }
 
 TEST(Inputs, pools_that_were_forgotten_are_made_again_with_the_same_values) {
   const auto operand = input(Dtype::bf16, InputPool::chunk_elements);
-  const auto drawn_again = [&] {
-    std::vector<double> all(static_cast<std::size_t>(operand.elements()));
-    InputPool(3, operand).read(0, 0, 0, 0, all);
-    return all;
-  };
   forget_input_pools();
-  const auto first = drawn_again();
+  const auto first = drawn(operand, 3);
   EXPECT_EQ(forget_input_pools(), 2 * (InputPool::pool_elements + InputPool::chunk_elements));
   EXPECT_EQ(forget_input_pools(), 0);
-  EXPECT_EQ(drawn_again(), first);
+  EXPECT_EQ(drawn(operand, 3), first);
 }
 
 // Five standard errors of each moment at n = 10^6 (overlapping chunks allowed for by a factor 2).
@@ -154,9 +145,7 @@ TEST(Inputs, a_reader_serves_the_set_it_is_pointed_at) {
   const auto first = values(inputs, operands[1], 1);
   inputs.set_index(1);
   EXPECT_NE(values(inputs, operands[1], 1), first);
-  std::vector<double> direct(100);
-  InputPool(5, operands[1]).read(0, 1, 1, 0, direct);
-  EXPECT_EQ(values(inputs, operands[1], 1), direct);
+  EXPECT_EQ(values(inputs, operands[1], 1), drawn(operands[1], 5, 1, 0, 1));
 }
 
 // Routing tables and the like: valid in every set, on every rank, from any offset.

@@ -13,15 +13,8 @@ const auto f32 = value_of(Dtype::f32), bf16 = value_of(Dtype::bf16), s8 = value_
 
 Params route(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, int scoring,
              int renormalize) {
-  return {{"tokens", tokens}, {"experts", experts}, {"top_k", top_k},
-          {"src_dtype", f32}, {"scoring", scoring}, {"renormalize", renormalize}};
-}
-
-std::vector<double> expected_values(const std::string& name, const Params& params,
-                                    const InputReader& inputs, std::size_t operand) {
-  std::vector<double> out;
-  for (const auto& e : expected(name, params, inputs, operand)) out.push_back(e.value);
-  return out;
+  return written("tokens=? experts=? top_k=? src_dtype=f32 scoring=? renormalize=?", tokens,
+                 experts, top_k, scoring, renormalize);
 }
 
 // Logits are logarithms, so that a softmax is a ratio of small integers.
@@ -55,9 +48,9 @@ TEST(MoeRoute, the_lower_index_wins_among_equals) {
 
 TEST(MoeRoute, a_selection_is_exact_and_a_weight_of_another_expert_is_wrong) {
   const auto params = route(64, 32, 4, 0, 1);
-  const GeneratedInputs inputs(5, op("moe_route").operands(params), 0);
-  const auto weights = expected("moe_route", params, inputs, 2);
-  for (const auto& e : expected("moe_route", params, inputs, 1)) EXPECT_EQ(e.tolerance, 0);
+  const Drawn drawn("moe_route", params, 5);
+  const auto weights = expected("moe_route", params, drawn.inputs, 2);
+  for (const auto& e : expected("moe_route", params, drawn.inputs, 1)) EXPECT_EQ(e.tolerance, 0);
   for (std::size_t token = 0; token < 64; ++token) {
     double sum = 0;
     for (std::size_t slot = 0; slot < 4; ++slot) sum += weights[4 * token + slot].value;
@@ -68,8 +61,8 @@ TEST(MoeRoute, a_selection_is_exact_and_a_weight_of_another_expert_is_wrong) {
 
 Params routed(std::int64_t tokens, std::int64_t top_k, std::int64_t experts, std::int64_t skew,
               std::int64_t ep_size, std::int64_t ep_rank) {
-  return {{"tokens", tokens}, {"top_k", top_k},     {"experts", experts},
-          {"skew", skew},     {"ep_size", ep_size}, {"ep_rank", ep_rank}};
+  return written("tokens=? top_k=? experts=? skew=? ep_size=? ep_rank=?", tokens, top_k, experts,
+                 skew, ep_size, ep_rank);
 }
 
 Params rows_op(Params params, const std::string& name, std::int64_t hidden) {
@@ -82,10 +75,9 @@ Params rows_op(Params params, const std::string& name, std::int64_t hidden) {
 TEST(MoeDispatch, gathers_by_expert_from_the_table_it_is_given) {
   for (const std::int64_t rank : {0, 1}) {
     const auto params = rows_op(routed(9, 3, 6, 120, 2, rank), "moe_dispatch", 5);
-    const auto operands = op("moe_dispatch").operands(params);
-    const GeneratedInputs inputs(3, operands, 2);
-    const auto src = values(inputs, operands[0], 0), table = values(inputs, operands[1], 1);
-    const auto out = expected("moe_dispatch", params, inputs, 2);
+    const Drawn drawn("moe_dispatch", params, 3, 2);
+    const auto src = drawn.of(0), table = drawn.of(1);
+    const auto out = expected("moe_dispatch", params, drawn.inputs, 2);
     std::size_t row = 0;
     for (int expert = 3 * static_cast<int>(rank); expert < 3 * (rank + 1); ++expert) {
       for (std::size_t i = 0; i < table.size(); ++i) {
@@ -145,11 +137,9 @@ TEST(GroupedGemm, agrees_with_a_plain_loop_over_the_rows) {
     for (const std::int64_t rank : {0, 1}) {
       const std::size_t n = 70, k = 9;
       const auto params = grouped(routed(6, 2, 8, 150, 2, rank), 70, 9, f32, f32, trans);
-      const auto operands = op("grouped_gemm").operands(params);
-      const GeneratedInputs inputs(21, operands, 1);
-      const auto src = values(inputs, operands[0], 0), wei = values(inputs, operands[1], 1);
-      const auto counts = values(inputs, operands[2], 2);
-      const auto out = expected("grouped_gemm", params, inputs, 3);
+      const Drawn drawn("grouped_gemm", params, 21, 1);
+      const auto src = drawn.of(0), wei = drawn.of(1), counts = drawn.of(2);
+      const auto out = expected("grouped_gemm", params, drawn.inputs, 3);
       std::size_t row = 0;
       for (std::size_t e = 0; e < counts.size(); ++e) {
         for (double i = 0; i < counts[e]; ++i, ++row) {

@@ -11,10 +11,8 @@
 namespace halmark::testing {
 namespace {
 
-const auto bf16 = value_of(Dtype::bf16), f8 = value_of(Dtype::f8_e4m3fn);
-
-Work work(const std::string& name, const Params& params) {
-  return op(name).work(completed(name, params));
+Work work(const std::string& name, const std::string& params) {
+  return op(name).work(completed(name, written(params)));
 }
 
 TEST(Priced, nothing_measures_an_op_without_a_reference) {
@@ -39,11 +37,8 @@ TEST(Priced, nothing_measures_an_op_without_a_reference) {
 
 // 128 heads of 128 x 512: the keys' half of DeepSeek-V3's kv_b.
 TEST(Priced, a_batched_gemm_is_the_sum_of_its_products) {
-  const Params one{{"m", 5},          {"n", 512},         {"k", 128}, {"src_dtype", bf16},
-                   {"wei_dtype", f8}, {"dst_dtype", bf16}};
-  Params all = one;
-  all.set("groups", 128);
-  const Work single = work("gemm", one), batched = work("batched_gemm", all);
+  const std::string one = "m=5 n=512 k=128 src_dtype=bf16 wei_dtype=f8_e4m3fn dst_dtype=bf16";
+  const Work single = work("gemm", one), batched = work("batched_gemm", one + " groups=128");
   EXPECT_EQ(batched.matmul_flops, 128 * single.matmul_flops);
   EXPECT_EQ(batched.bytes_read, 128 * single.bytes_read);
   EXPECT_EQ(batched.bytes_written, 128 * single.bytes_written);
@@ -52,7 +47,7 @@ TEST(Priced, a_batched_gemm_is_the_sum_of_its_products) {
 }
 
 TEST(Priced, a_block_quantize_writes_a_byte_per_value_and_a_scale_per_block) {
-  const Work w = work("block_quantize", {{"rows", 3}, {"cols", 300}, {"src_dtype", bf16}});
+  const Work w = work("block_quantize", "rows=3 cols=300 src_dtype=bf16");
   EXPECT_EQ(w.bytes_read, 3 * 300 * 2);
   EXPECT_EQ(w.bytes_written, 3 * 300 + 3 * 3 * 4);
   EXPECT_EQ(w.matmul_flops, 0);
@@ -71,6 +66,9 @@ double counted_entries(std::int64_t queries, std::int64_t context, std::int64_t 
 
 struct Step {
   std::int64_t queries, context;
+  std::string text() const {
+    return "new_tokens=" + std::to_string(queries) + " context=" + std::to_string(context);
+  }
 };
 constexpr Step steps[] = {{1, 1}, {1, 3},   {1, 4},     {1, 1000},
                           {7, 7}, {5, 300}, {300, 300}, {129, 513}};
@@ -78,17 +76,10 @@ constexpr Step steps[] = {{1, 1}, {1, 3},   {1, 4},     {1, 1000},
 TEST(Priced, latent_attention_counts_the_pairs_that_it_reads) {
   for (const Step& step : steps) {
     for (const std::int64_t top_k : {0, 1, 64, 5000}) {
-      const Work w = work("latent_attention", {{"batch", 3},
-                                               {"heads", 4},
-                                               {"qk_dim", 24},
-                                               {"v_dim", 16},
-                                               {"new_tokens", step.queries},
-                                               {"context", step.context},
-                                               {"top_k", top_k},
-                                               {"absorbed", 1},
-                                               {"q_dtype", bf16},
-                                               {"kv_dtype", bf16},
-                                               {"dst_dtype", bf16}});
+      const Work w = work("latent_attention",
+                          "batch=3 heads=4 qk_dim=24 v_dim=16 absorbed=1 q_dtype=bf16 "
+                          "kv_dtype=bf16 dst_dtype=bf16 " +
+                              step.text() + " top_k=" + std::to_string(top_k));
       EXPECT_EQ(w.matmul_flops,
                 3 * 4 * 2 * (24 + 16) * counted_entries(step.queries, step.context, 1, top_k));
     }
@@ -97,20 +88,19 @@ TEST(Priced, latent_attention_counts_the_pairs_that_it_reads) {
 
 // DeepSeek-V3 at context 4096: 128 queries of 576, 4096 latent rows of 576, 128 results of 512.
 TEST(Priced, absorbed_attention_reads_each_latent_row_once) {
-  Params params{{"batch", 1},       {"heads", 128},     {"qk_dim", 576}, {"v_dim", 512},
-                {"new_tokens", 1},  {"context", 4096},  {"absorbed", 1}, {"q_dtype", bf16},
-                {"kv_dtype", bf16}, {"dst_dtype", bf16}};
-  const Work all = work("latent_attention", params);
+  const auto with = [](const char* more) {
+    return work("latent_attention",
+                "batch=1 heads=128 qk_dim=576 v_dim=512 new_tokens=1 context=4096 absorbed=1 "
+                "q_dtype=bf16 kv_dtype=bf16 dst_dtype=bf16 " +
+                    std::string(more));
+  };
+  const Work all = with("");
   EXPECT_EQ(all.bytes_read, 2.0 * (128 * 576 + 4096 * 576));
   EXPECT_EQ(all.constant_bytes, 2.0 * 4096 * 576);
   EXPECT_EQ(all.bytes_written, 2.0 * 128 * 512);
-  params.set("top_k", 2048);
-  EXPECT_EQ(work("latent_attention", params).constant_bytes, 2.0 * 2048 * 576);
-  params.set("top_k", 0);
-  params.set("absorbed", 0);
-  params.set("qk_dim", 192);
-  params.set("v_dim", 128);
-  EXPECT_EQ(work("latent_attention", params).bytes(), 2.0 * (128 * 320 + 4096.0 * 128 * 320));
+  EXPECT_EQ(with("top_k=2048").constant_bytes, 2.0 * 2048 * 576);
+  EXPECT_EQ(with("absorbed=0 qk_dim=192 v_dim=128").bytes(),
+            2.0 * (128 * 320 + 4096.0 * 128 * 320));
 }
 
 TEST(Priced, compressed_attention_sees_a_window_and_entries) {
@@ -120,17 +110,11 @@ TEST(Priced, compressed_attention_sees_a_window_and_entries) {
       for (auto p = step.context - step.queries; p < step.context; ++p) {
         keys += static_cast<double>(std::min<std::int64_t>(p + 1, 6));
       }
-      const Work w = work("compressed_attention", {{"batch", 2},
-                                                   {"heads", 4},
-                                                   {"head_dim", 8},
-                                                   {"new_tokens", step.queries},
-                                                   {"context", step.context},
-                                                   {"window", 6},
-                                                   {"ratio", ratio},
-                                                   {"top_k", top_k},
-                                                   {"q_dtype", bf16},
-                                                   {"kv_dtype", bf16},
-                                                   {"dst_dtype", bf16}});
+      const Work w = work("compressed_attention",
+                          "batch=2 heads=4 head_dim=8 window=6 q_dtype=bf16 kv_dtype=bf16 "
+                          "dst_dtype=bf16 " +
+                              step.text() + " ratio=" + std::to_string(ratio) +
+                              " top_k=" + std::to_string(top_k));
       EXPECT_EQ(w.matmul_flops, 2 * 4 * 4 * 8 * keys) << ratio;
     }
   }
@@ -138,34 +122,27 @@ TEST(Priced, compressed_attention_sees_a_window_and_entries) {
 
 TEST(Priced, an_index_scores_every_visible_entry) {
   for (const Step& step : steps) {
-    const Work w = work("index_score", {{"batch", 2},
-                                        {"heads", 4},
-                                        {"dim", 8},
-                                        {"new_tokens", step.queries},
-                                        {"context", step.context},
-                                        {"ratio", 4},
-                                        {"top_k", 3},
-                                        {"q_dtype", f8},
-                                        {"k_dtype", f8}});
+    const Work w = work("index_score",
+                        "batch=2 heads=4 dim=8 ratio=4 top_k=3 q_dtype=f8_e4m3fn "
+                        "k_dtype=f8_e4m3fn " +
+                            step.text());
     EXPECT_EQ(w.matmul_flops, 2 * 2 * 4 * 8 * counted_entries(step.queries, step.context, 4, 0));
     EXPECT_EQ(w.constant_bytes, 2.0 * static_cast<double>(step.context / 4) * 8);
   }
 }
 
 TEST(Priced, a_hadamard_transform_adds_log2_times_per_value) {
-  EXPECT_EQ(work("hadamard", {{"rows", 5}, {"cols", 128}, {"dtype", bf16}}).vector_flops,
-            5.0 * 128 * 7);
-  EXPECT_THROW(work("hadamard", {{"rows", 5}, {"cols", 96}, {"dtype", bf16}}), Error);
+  EXPECT_EQ(work("hadamard", "rows=5 cols=128 dtype=bf16").vector_flops, 5.0 * 128 * 7);
+  EXPECT_THROW(work("hadamard", "rows=5 cols=96 dtype=bf16"), Error);
 }
 
 TEST(Priced, hyper_connections_mix_their_streams) {
-  Params params{{"rows", 3}, {"streams", 4}, {"hidden", 10}, {"stage", 0}, {"dtype", bf16}};
-  EXPECT_EQ(work("hyper_connection", params).vector_flops, 2.0 * 3 * 4 * 10);
-  params.set("iterations", 20);
-  EXPECT_EQ(work("hyper_connection", params).vector_flops, 2.0 * 3 * 4 * 10 + 4.0 * 20 * 3 * 16);
-  params.set("iterations", 0);
-  params.set("stage", 1);
-  const Work after = work("hyper_connection", params);
+  const auto stage = [](const std::string& more) {
+    return work("hyper_connection", "rows=3 streams=4 hidden=10 dtype=bf16 stage=" + more);
+  };
+  EXPECT_EQ(stage("0").vector_flops, 2.0 * 3 * 4 * 10);
+  EXPECT_EQ(stage("0 iterations=20").vector_flops, 2.0 * 3 * 4 * 10 + 4.0 * 20 * 3 * 16);
+  const Work after = stage("1");
   EXPECT_EQ(after.vector_flops, 2.0 * 3 * 4 * 10 * 5);
   EXPECT_EQ(after.bytes_read, 2.0 * 3 * 50);
   EXPECT_EQ(after.bytes_written, 2.0 * 3 * 40);

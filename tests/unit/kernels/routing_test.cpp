@@ -158,9 +158,8 @@ TEST(Ranks, positions_are_grouped_by_expert_and_ordered_within) {
 
 Params routed(std::int64_t tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ep_size,
               std::int64_t ep_rank) {
-  return {
-      {"tokens", tokens},   {"top_k", top_k}, {"experts", experts},           {"ep_size", ep_size},
-      {"ep_rank", ep_rank}, {"hidden", 8},    {"dtype", value_of(Dtype::f32)}};
+  return written("tokens=? top_k=? experts=? ep_size=? ep_rank=? hidden=8 dtype=f32", tokens, top_k,
+                 experts, ep_size, ep_rank);
 }
 
 std::string refusal(const Params& params) {

@@ -12,19 +12,21 @@
 namespace halmark::testing {
 namespace {
 
+using enum CacheMode;
+
 TEST(SourceSet, of_inputs_and_outputs_rotates_only_where_everything_does) {
   for (const Role role : {Role::input, Role::output, Role::in_out}) {
-    EXPECT_EQ(source_set(role, CacheMode::rotate_all, true, 3), 3);
-    EXPECT_EQ(source_set(role, CacheMode::flush, true, 3), 3);
-    EXPECT_EQ(source_set(role, CacheMode::hot, true, 3), 0);
-    EXPECT_EQ(source_set(role, CacheMode::rotate_const, true, 3), 0);
+    for (const auto& [mode, set] :
+         {std::pair(rotate_all, 3), {flush, 3}, {hot, 0}, {rotate_const, 0}}) {
+      EXPECT_EQ(source_set(role, mode, true, 3), set);
+    }
   }
 }
 
 TEST(SourceSet, of_states_is_their_own_and_of_constants_unless_they_are_shared) {
-  EXPECT_EQ(source_set(Role::state, CacheMode::hot, true, 3), 3);
-  EXPECT_EQ(source_set(Role::constant, CacheMode::hot, false, 3), 3);
-  EXPECT_EQ(source_set(Role::constant, CacheMode::rotate_all, true, 3), 0);
+  EXPECT_EQ(source_set(Role::state, hot, true, 3), 3);
+  EXPECT_EQ(source_set(Role::constant, hot, false, 3), 3);
+  EXPECT_EQ(source_set(Role::constant, rotate_all, true, 3), 0);
 }
 
 OperandSpec operand(Role role) {
@@ -35,7 +37,7 @@ TEST(StagedInputs, are_those_of_the_set_that_the_role_names) {
   const std::vector<OperandSpec> operands = {operand(Role::input), operand(Role::constant),
                                              operand(Role::state)};
   const GeneratedInputs first(5, operands, 0), third(5, operands, 2);
-  StagedInputs staged(5, operands, CacheMode::rotate_const, true);
+  StagedInputs staged(5, operands, rotate_const, true);
   staged.set_index(2);
   const auto read = [&](const InputReader& from, std::size_t index) {
     return values(from, operands[index], index);
@@ -43,7 +45,7 @@ TEST(StagedInputs, are_those_of_the_set_that_the_role_names) {
   EXPECT_EQ(read(staged, 0), read(first, 0));
   EXPECT_EQ(read(staged, 1), read(first, 1)) << "shared by all sets";
   EXPECT_EQ(read(staged, 2), read(third, 2));
-  StagedInputs apart(5, operands, CacheMode::rotate_all, false);
+  StagedInputs apart(5, operands, rotate_all, false);
   apart.set_index(2);
   for (const std::size_t index : {0u, 1u, 2u}) {
     EXPECT_EQ(read(apart, index), read(third, index));
@@ -54,7 +56,7 @@ TEST(StagedInputs, are_those_of_the_set_that_the_role_names) {
 TEST(StagedInputs, one_set_may_have_constants_of_its_own_and_inputs_may_be_filled_anew) {
   const std::vector<OperandSpec> operands = {operand(Role::input), operand(Role::constant)};
   const GeneratedInputs third(5, operands, 2), seventh(5, operands, 6);
-  StagedInputs staged(5, operands, CacheMode::rotate_const, true);
+  StagedInputs staged(5, operands, rotate_const, true);
   staged.set_witness(2);
   staged.replace_inputs(6);
   staged.set_index(2);
@@ -117,19 +119,6 @@ TEST(StateVector, phases_and_signs_go_where_their_bits_are_one) {
   EXPECT_EQ(of(state), (Amplitudes{1, 2, 3, -4, 5, 6, -7, 8})) << "twice is not at all";
 }
 
-TEST(StateVector, a_layer_beyond_a_block_is_its_gates_one_by_one) {
-  StateVector together(13), apart(13);
-  std::vector<Gate2> gates;
-  for (int q = 0; q < 13; ++q) gates.push_back(rotation_gate(0.3 + 0.1 * q, 0.2 * q, -0.4 * q));
-  for (int layer = 0; layer < 2; ++layer) {
-    together.apply_layer(gates);
-    for (int q = 0; q < 13; ++q) apart.apply(gates[static_cast<std::size_t>(q)], q);
-  }
-  for (std::size_t i = 0; i < together.amplitudes().size(); ++i) {
-    ASSERT_NEAR(std::abs(together.amplitudes()[i] - apart.amplitudes()[i]), 0, 1e-14) << i;
-  }
-}
-
 // One amplitude of 8192 that is one, beyond the first block that is read at a time.
 class OneAmplitude : public InputReader {
  public:
@@ -146,7 +135,7 @@ class OneAmplitude : public InputReader {
 
 // e^(2 pi i j k / N) / sqrt(N), of |j> at k.
 TEST(Qft, of_one_amplitude_is_a_wave) {
-  const Params params = completed("qft", {{"qubits", 13}, {"dtype", value_of(Dtype::c128)}});
+  const Params params = written("qubits=13 dtype=c128");
   for (const std::int64_t j : {3, 5000, 8191}) {
     const std::vector<std::int64_t> elements = {2 * 7, 2 * 7 + 1, 2 * 6001, 2 * 6001 + 1};
     std::vector<Expected> out(elements.size());

@@ -10,8 +10,11 @@
 
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
+#include "written.hpp"
 
 namespace halmark::testing {
+
+using test::written;
 
 class TableReader : public InputReader {
  public:
@@ -57,6 +60,14 @@ inline std::vector<Expected> expected(const std::string& name, const Params& par
   return out;
 }
 
+inline std::vector<double> expected_values(const std::string& name, const Params& params,
+                                           const InputReader& inputs, std::size_t operand,
+                                           int rank = 0) {
+  std::vector<double> out;
+  for (const Expected& e : expected(name, params, inputs, operand, rank)) out.push_back(e.value);
+  return out;
+}
+
 // All values of one operand.
 inline std::vector<double> values(const InputReader& inputs, const OperandSpec& operand,
                                   std::size_t index, int rank = 0) {
@@ -64,5 +75,16 @@ inline std::vector<double> values(const InputReader& inputs, const OperandSpec& 
   inputs.read(rank, index, 0, all);
   return all;
 }
+
+// Values drawn for the operands of a problem.
+struct Drawn {
+  Drawn(const std::string& name, const Params& params, std::uint64_t seed, int set = 0)
+      : operands(op(name).operands(params)), inputs(seed, operands, set) {}
+  std::vector<double> of(std::size_t index, int rank = 0) const {
+    return values(inputs, operands.at(index), index, rank);
+  }
+  std::vector<OperandSpec> operands;
+  GeneratedInputs inputs;
+};
 
 }  // namespace halmark::testing

@@ -1,11 +1,10 @@
 #include "latency/case_bounds.hpp"
-
-#include <gtest/gtest.h>
-
-#include "core/text/error.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 Device device() {
   Device d;
@@ -14,11 +13,10 @@ Device device() {
   return d;
 }
 
-KernelCase copy_case(std::int64_t bytes) {
-  KernelCase c;
-  c.problem = {"copy", {{"bytes", bytes}}};
-  c.mode = CacheMode::rotate_all;
-  return c;
+KernelCase rotated_copy(std::int64_t bytes) {
+  KernelCase out = copy_case(bytes);
+  out.mode = CacheMode::rotate_all;
+  return out;
 }
 
 // 1000 bytes; two threads move 1.25e9 bytes/s, a cut of one thread 1e9 alone, half of both's in
@@ -26,7 +24,7 @@ KernelCase copy_case(std::int64_t bytes) {
 TEST(CaseBounds, follow_the_cut_and_the_company) {
   const Device d = device();
   const CaseBounds bounds({.device = &d, .threads = 2});
-  KernelCase c = copy_case(500);
+  KernelCase c = rotated_copy(500);
   EXPECT_NEAR(bounds.of(c).bound.ns(), 800, 1e-9);
   c.parts = 2;
   EXPECT_NEAR(bounds.of(c).bound.ns(), 1000, 1e-9);
@@ -42,7 +40,7 @@ TEST(CaseBounds, follow_the_cut_and_the_company) {
 TEST(CaseBounds, more_parts_than_threads_have_one_thread_each) {
   const Device d = device();
   const CaseBounds bounds({.device = &d, .threads = 2});
-  KernelCase c = copy_case(500);
+  KernelCase c = rotated_copy(500);
   c.parts = 8;
   EXPECT_NEAR(bounds.of(c).bound.ns(), 1000, 1e-9);
   Device whole;
@@ -53,11 +51,11 @@ TEST(CaseBounds, more_parts_than_threads_have_one_thread_each) {
 }
 
 TEST(CaseBounds, without_a_device_there_is_none) {
-  EXPECT_EQ(CaseBounds({}).of(copy_case(500)).bound.ns(), 0);
+  EXPECT_EQ(CaseBounds({}).of(rotated_copy(500)).bound.ns(), 0);
 }
 
 TEST(CaseBounds, a_problem_that_its_contract_refuses_is_refused) {
-  EXPECT_THROW(CaseBounds({}).of(copy_case(-1)), Error);
+  EXPECT_THROW(CaseBounds({}).of(rotated_copy(-1)), Error);
 }
 
 }  // namespace

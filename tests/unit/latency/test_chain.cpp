@@ -1,21 +1,10 @@
 #include "latency/chain.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-KernelCase copy_case(std::int64_t bytes) {
-  KernelCase c;
-  c.problem = {"copy", {{"bytes", bytes}}};
-  return c;
-}
+using namespace latency_test;
 
 // Knows times by size; below 10 ns they are quarantined.
 using Times = std::map<std::int64_t, double>;
@@ -139,27 +128,21 @@ TEST(LatencyChain, asks_nobody_for_what_is_known) {
   EXPECT_THAT(journal.required, ElementsAre(1));
 }
 
-TEST(LatencyChain, measured_stored_and_interpolated_times_have_an_interval) {
-  for (const SourceKind kind :
-       {SourceKind::measured, SourceKind::journal, SourceKind::interpolated}) {
+TEST(LatencyChain, knows_which_kinds_it_has) {
+  EXPECT_FALSE(LatencyChain().has_interval());
+  for (const auto& [kind, has_interval] : {std::pair{SourceKind::measured, true},
+                                           {SourceKind::journal, true},
+                                           {SourceKind::interpolated, true},
+                                           {SourceKind::imported, false},
+                                           {SourceKind::roofline, false}}) {
     LatencyChain chain;
     chain.add(kind, std::make_unique<Table>(Times{}));
-    EXPECT_TRUE(chain.has_interval());
-    EXPECT_TRUE(chain.has(kind));
-    EXPECT_FALSE(chain.has(SourceKind::roofline));
+    EXPECT_EQ(chain.has_interval(), has_interval) << "whether it states a spread";
+    for (const SourceKind other :
+         {SourceKind::measured, SourceKind::journal, SourceKind::imported, SourceKind::roofline}) {
+      EXPECT_EQ(chain.has(other), other == kind);
+    }
   }
-}
-
-TEST(LatencyChain, knows_which_kinds_it_has) {
-  LatencyChain chain;
-  EXPECT_FALSE(chain.has_interval());
-  chain.add(SourceKind::imported, std::make_unique<Table>(Times{}));
-  chain.add(SourceKind::roofline, std::make_unique<Table>(Times{}));
-  EXPECT_FALSE(chain.has_interval()) << "neither states a spread";
-  EXPECT_TRUE(chain.has(SourceKind::imported));
-  EXPECT_FALSE(chain.has(SourceKind::journal));
-  chain.add(SourceKind::interpolated, std::make_unique<Table>(Times{}));
-  EXPECT_TRUE(chain.has_interval());
 }
 
 }  // namespace

@@ -2,45 +2,18 @@
 // needs a device that was left out.
 #include "latency/interpolation/device_transfer.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "kernels/contract.hpp"
 #include "latency/interpolation/transferred_source.hpp"
-#include "roofline/estimate.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-Device device(const char* id, double flops_per_s, double bytes_per_s) {
-  Device out{.id = id, .kind = "gpu"};
-  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s}};
-  out.bandwidths = {{.level = "memory", .bytes_per_s = bytes_per_s}};
-  return out;
-}
-
-Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", n},
-                            {"k", k},
-                            {"src_dtype", bf16},
-                            {"wei_dtype", bf16},
-                            {"dst_dtype", bf16},
-                            {"wei_trans", 1}}});
-}
+using namespace latency_test;
 
 // Launch, and a share of the peak of what binds that depends on the device alone.
 double true_ns(const Problem& problem, const Device& on, double share) {
-  const Work work = find_contract(problem.op)->work(problem.params);
-  return 3000 + roofline_estimate(work, on, {})->ns / share;
+  return 3000 + roofline_estimate(work_of(problem), on, {})->ns / share;
 }
 
 std::vector<LatencyPoint> table(const Device& on, double share) {
@@ -56,8 +29,8 @@ std::vector<LatencyPoint> table(const Device& on, double share) {
   return out;
 }
 
-const Device old = device("old", 3e14, 2e12), newer = device("newer", 1e15, 3e12),
-             wanted = device("wanted", 4e14, 9e11);
+const Device old = device_of("old", 3e14, 2e12), newer = device_of("newer", 1e15, 3e12),
+             wanted = device_of("wanted", 4e14, 9e11);
 
 // Large products: the launch is nothing, the share of the peak everything.
 TEST(DeviceTransfer, what_binds_on_each_device_sets_the_time) {
@@ -110,15 +83,14 @@ TEST(TransferredSource, says_from_where_and_what_its_interval_holds) {
   const Work work = find_contract("gemm")->work(problem.params);
   const auto alone = source.latency(problem, work);
   ASSERT_TRUE(alone);
-  EXPECT_THAT(alone->origin, HasSubstr("transferred from newer of t.csv: gemm bf16"));
-  EXPECT_THAT(alone->reason, HasSubstr("spread, not calibrated"));
-  EXPECT_THAT(alone->reason, testing::Not(HasSubstr("90 %")));
+  says(alone->origin, "transferred from newer of t.csv: gemm bf16");
+  says(alone->reason, "spread, not calibrated");
+  EXPECT_THAT(alone->reason, Not(HasSubstr("90 %")));
   EXPECT_GT(alone->lower_bound_ns, 0);
   source = TransferredSource(wanted, {}, tune::curve_solver());
   source.add(table(newer, 0.6), newer, origin);
   source.add(table(old, 0.75), old, origin);
-  EXPECT_THAT(source.latency(problem, work)->reason,
-              HasSubstr("90 % interval, of devices left out: newer, old"));
+  says(source.latency(problem, work)->reason, "90 % interval, of devices left out: newer, old");
 }
 
 TEST(TransferredSource, points_that_beat_the_roofline_are_left_out) {

@@ -2,19 +2,13 @@
 // compared with the formula.
 #include "latency/interpolation/efficiency_curve.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "kernels/contract.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::HasSubstr;
+using namespace latency_test;
 
 // 4 us, 80 % of compute once there are some 20 us of it, 90 % of memory.
 double true_ns(const ResourceTimes& t) {
@@ -44,9 +38,9 @@ TEST(EfficiencyCurve, reaches_beyond_what_it_was_fitted_to) {
   }
   EXPECT_LT(curve.launch_ns(), true_ns({10, 10, 0}));
   EXPECT_NEAR(curve.ns({10, 10, 0}) / true_ns({10, 10, 0}), 1, 0.1);
-  EXPECT_THAT(curve.text(), HasSubstr("compute "));
-  EXPECT_THAT(curve.text(), HasSubstr("memory "));
-  EXPECT_THAT(curve.text(), testing::Not(HasSubstr("link")));
+  says(curve.text(), "compute ");
+  says(curve.text(), "memory ");
+  EXPECT_THAT(curve.text(), Not(HasSubstr("link")));
 }
 
 // One sample in ten is wrong by a factor of five: a quadratic loss would follow them.
@@ -126,8 +120,8 @@ TEST(EfficiencyCurve, its_numbers_stay_where_a_device_can_be) {
   known[7].ns = 5e3;
   const EfficiencyCurve curve(known, asked.solver());
   const double ns = 0, ten_ms = std::log(1e7);
-  EXPECT_THAT(asked.low, testing::ElementsAre(1e3, 0.02, ns, 0, 0.02, ns, 0, 0.02, 1));
-  EXPECT_THAT(asked.high, testing::ElementsAre(5e3, 1.02, ten_ms, 1, 2, ten_ms, 1, 2, 8));
+  EXPECT_THAT(asked.low, ElementsAre(1e3, 0.02, ns, 0, 0.02, ns, 0, 0.02, 1));
+  EXPECT_THAT(asked.high, ElementsAre(5e3, 1.02, ten_ms, 1, 2, ten_ms, 1, 2, 8));
   for (std::size_t i = 0; i < asked.start.size(); ++i) {
     EXPECT_GT(asked.start[i], asked.low[i]) << i;
     EXPECT_LT(asked.start[i], asked.high[i]) << i;
@@ -146,25 +140,10 @@ TEST(ResourceTimes, the_longest_binds_and_memory_does_where_two_are_equal) {
   EXPECT_EQ(resource_name(Resource::link), "link");
 }
 
-Device device() {
-  Device out{.id = "made-up", .kind = "gpu"};
-  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e15}};
-  out.bandwidths = {{.level = "memory", .bytes_per_s = 2e12}};
-  out.links = {{.name = "link", .bytes_per_s = 1e11}};
-  return out;
-}
-
 TEST(ResourceRates, each_resource_at_its_peak) {
-  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-  const ResourceRates rates(device());
-  const Problem gemm = complete_problem({"gemm",
-                                         {{"m", 1000},
-                                          {"n", 1000},
-                                          {"k", 1000},
-                                          {"src_dtype", bf16},
-                                          {"wei_dtype", bf16},
-                                          {"dst_dtype", bf16}}});
-  const auto of_gemm = rates.of(gemm);
+  const ResourceRates rates(
+      device_of("made-up", 1e15, 2e12, {{.name = "link", .bytes_per_s = 1e11}}));
+  const auto of_gemm = rates.of(gemm(1000));
   ASSERT_TRUE(of_gemm);
   EXPECT_DOUBLE_EQ(of_gemm->compute_ns, 2e9 / 1e15 * 1e9);
   EXPECT_DOUBLE_EQ(of_gemm->memory_ns, 6e6 / 2e12 * 1e9);

@@ -2,17 +2,13 @@
 // The curve is given, not fitted: a time is its memory time over 0.8.
 #include "latency/interpolation/extrapolation.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <numeric>
-#include <set>
-
 #include "latency/interpolation/conformal.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 using End = Extrapolation::End;
 
@@ -132,10 +128,10 @@ TEST(Extrapolation, octaves_beyond_are_counted_in_the_length_of_their_coordinate
   const auto beyond = [&](std::vector<double> place) {
     return Extrapolation::beyond(place, known, lengths);
   };
-  EXPECT_THAT(beyond({0.5, 6, 9}), testing::ElementsAre(0.5, 2, 0));
-  EXPECT_THAT(beyond({4.25, 1.5, 3}), testing::ElementsAre(0.25, 1, 0));
-  EXPECT_THAT(beyond({1, 5, 4}), testing::ElementsAre(0, 0, 0));
-  EXPECT_THAT(beyond({4 + 1e-10, 2 - 1e-10, 4}), testing::ElementsAre(0, 0, 0)) << "rounding";
+  EXPECT_THAT(beyond({0.5, 6, 9}), ElementsAre(0.5, 2, 0));
+  EXPECT_THAT(beyond({4.25, 1.5, 3}), ElementsAre(0.25, 1, 0));
+  EXPECT_THAT(beyond({1, 5, 4}), ElementsAre(0, 0, 0));
+  EXPECT_THAT(beyond({4 + 1e-10, 2 - 1e-10, 4}), ElementsAre(0, 0, 0)) << "rounding";
 }
 
 // Lei et al. 2018: of n values the ceil((n + 1) share)-th, at most the largest.

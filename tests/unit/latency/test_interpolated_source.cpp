@@ -1,31 +1,10 @@
 #include "latency/interpolation/interpolated_source.hpp"
-
-#include <gtest/gtest.h>
-
-#include "kernels/contract.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-Device device(const char* id, double flops_per_s) {
-  Device out{.id = id, .kind = "gpu"};
-  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s}};
-  out.bandwidths = {{.level = "memory", .bytes_per_s = 3e12}};
-  return out;
-}
-
-Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", n},
-                            {"k", k},
-                            {"src_dtype", bf16},
-                            {"wei_dtype", bf16},
-                            {"dst_dtype", bf16}}});
-}
-
-Work work_of(const Problem& problem) { return find_contract("gemm")->work(problem.params); }
+using namespace latency_test;
 
 // Half of the peak of 1e15, everywhere.
 std::vector<LatencyPoint> table() {
@@ -42,8 +21,8 @@ std::vector<LatencyPoint> table() {
 }
 
 TEST(InterpolatedSource, carries_the_bound_of_the_target) {
-  InterpolatedSource source(device("d", 2e15));
-  source.add(table(), device("d", 1e15));  // the same by another file
+  InterpolatedSource source(device_of("d", 2e15, 3e12));
+  source.add(table(), device_of("d", 1e15, 3e12));  // the same by another file
   const Problem wanted = gemm(3000, 3000, 3000);
   const auto latency = source.latency(wanted, work_of(wanted));
   ASSERT_TRUE(latency);
@@ -59,9 +38,10 @@ TEST(InterpolatedSource, points_that_beat_the_roofline_are_left_out) {
   const double bound_ns = work_of(points[3].problem).matmul_flops / 1e15 * 1e9;
   points[3].ns = bound_ns / 1.019;
   points[40].ns = work_of(points[40].problem).matmul_flops / 1e15 * 1e9 / 1.021;
-  InterpolatedSource source(device("d", 1e15));
+  InterpolatedSource source(device_of("d", 1e15, 3e12));
   points[40].line = 42;
-  source.add(points, device("d", 1e15), [](const Problem&) { return std::string("t.csv: gemm"); });
+  source.add(points, device_of("d", 1e15, 3e12),
+             [](const Problem&) { return std::string("t.csv: gemm"); });
   EXPECT_EQ(source.left_out().kernels, 1u);
   EXPECT_EQ(source.left_out().asked, points.size());
   EXPECT_EQ(source.left_out().problem, points[40].problem.text());
@@ -72,8 +52,8 @@ TEST(InterpolatedSource, points_that_beat_the_roofline_are_left_out) {
 TEST(InterpolatedSource, a_prediction_below_the_bound_is_quarantined) {
   std::vector<LatencyPoint> points = table();
   for (LatencyPoint& point : points) point.ns /= 2.1;
-  const Device target = device("d", 1e15);
-  Device measured_on = device("d", 4e15);  // the same device by another file
+  const Device target = device_of("d", 1e15, 3e12);
+  Device measured_on = device_of("d", 4e15, 3e12);  // the same device by another file
   InterpolatedSource source(target);
   source.add(points, measured_on);
   EXPECT_EQ(source.left_out().kernels, 0u);

@@ -2,41 +2,16 @@
 // states holds.
 #include "latency/interpolation/interpolation.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <set>
-
-#include "kernels/contract.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::HasSubstr;
-
-Device device(double flops_per_s, double bytes_per_s) {
-  Device out{.id = "made-up", .kind = "gpu"};
-  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s}};
-  out.bandwidths = {{.level = "memory", .bytes_per_s = bytes_per_s}};
-  return out;
-}
-
-Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", n},
-                            {"k", k},
-                            {"src_dtype", bf16},
-                            {"wei_dtype", bf16},
-                            {"dst_dtype", bf16},
-                            {"wei_trans", 1}}});
-}
+using namespace latency_test;
 
 double estimate_ns(const Problem& problem, const Device& on) {
-  return roofline_estimate(find_contract(problem.op)->work(problem.params), on, {})->ns;
+  return roofline_estimate(work_of(problem), on, {})->ns;
 }
 
 // Launch, and a utilisation that grows with every size; `noise`: deterministic, within +-5 %.
@@ -65,7 +40,7 @@ std::vector<LatencyPoint> table(const Device& on, bool is_noisy) {
 }
 
 const Device& gpu() {
-  static const Device out = device(1e15, 3e12);
+  static const Device out = device_of("made-up", 1e15, 3e12);
   return out;
 }
 
@@ -109,20 +84,20 @@ TEST(Interpolation, beyond_what_was_measured_a_curve_goes_on_and_says_so) {
   const Interpolation of(table(gpu(), false), gpu(), {}, tune::curve_solver());
   const auto inside = of.latency(gemm(8192, 4096, 4096));
   ASSERT_TRUE(inside);
-  EXPECT_THAT(inside->reason, HasSubstr("interpolated between neighbours"));
+  says(inside->reason, "interpolated between neighbours");
   for (const Problem& problem : {gemm(16384, 4096, 4096), gemm(40000, 4096, 4096),
                                  gemm(4096, 4096, 40000), gemm(64, 128, 4096)}) {
     const auto outside = of.latency(problem);
     ASSERT_TRUE(outside) << problem.text();
-    EXPECT_THAT(outside->reason, HasSubstr("extrapolated by efficiency curve of made-up"));
-    EXPECT_THAT(outside->reason, HasSubstr("90 % interval, of held-out sizes"));
-    EXPECT_THAT(outside->origin, HasSubstr("extrapolated by efficiency curve"));
+    says(outside->reason, "extrapolated by efficiency curve of made-up");
+    says(outside->reason, "90 % interval, of held-out sizes");
+    says(outside->origin, "extrapolated by efficiency curve");
     EXPECT_NEAR(outside->ns / true_ns(problem, gpu()), 1, 0.15) << problem.text();
     EXPECT_LT(outside->low_ns, outside->ns);
     EXPECT_GT(outside->high_ns, outside->ns);
   }
-  EXPECT_THAT(of.latency(gemm(64, 4096, 32768))->reason, HasSubstr("k outside"));
-  EXPECT_THAT(of.latency(gemm(64, 128, 4096))->reason, HasSubstr("n outside"));
+  says(of.latency(gemm(64, 4096, 32768))->reason, "k outside");
+  says(of.latency(gemm(64, 128, 4096))->reason, "n outside");
   EXPECT_FALSE(of.latency(gemm(8192 * 65, 4096, 4096))) << "more than six octaves";
 }
 
@@ -131,10 +106,10 @@ TEST(Interpolation, where_no_size_was_held_out_so_far_no_share_is_claimed) {
   const auto near = of.latency(gemm(16384, 4096, 4096)), far = of.latency(gemm(262144, 4096, 4096)),
              corner = of.latency(gemm(16384, 4096, 32768));
   ASSERT_TRUE(near && far && corner);
-  EXPECT_THAT(near->reason, HasSubstr("90 %"));
+  says(near->reason, "90 %");
   for (const auto* latency : {&*far, &*corner}) {
-    EXPECT_THAT(latency->reason, testing::Not(HasSubstr("90 %")));
-    EXPECT_THAT(latency->reason, HasSubstr("spread, not calibrated"));
+    EXPECT_THAT(latency->reason, Not(HasSubstr("90 %")));
+    says(latency->reason, "spread, not calibrated");
     EXPECT_GT(latency->high_ns / latency->ns, near->high_ns / near->ns);
   }
 }
@@ -177,19 +152,19 @@ TEST(Interpolation, the_better_method_is_taken_per_family) {
   const double slope = 1 + static_cast<double>((4096 / 256 * 7 + 2048 / 256 * 3) % 11);
   EXPECT_NEAR(latency->ns, 5000 + 100 * slope * 6000, 1e-6 * latency->ns);
   ASSERT_EQ(of.methods().size(), 1u);
-  EXPECT_THAT(of.methods()[0], HasSubstr("linear in size"));
+  says(of.methods()[0], "linear in size");
 }
 
 TEST(Interpolation, a_shape_that_was_not_measured_says_so) {
   const Interpolation of(table(gpu(), true), gpu(), {});
-  EXPECT_THAT(of.latency(gemm(48, 4096, 4096))->reason, HasSubstr("of left-out points"));
-  EXPECT_THAT(of.latency(gemm(48, 3000, 4096))->reason, HasSubstr("of left-out shapes"));
+  says(of.latency(gemm(48, 4096, 4096))->reason, "of left-out points");
+  says(of.latency(gemm(48, 3000, 4096))->reason, "of left-out shapes");
 }
 
 TEST(Interpolation, another_type_is_another_family) {
   const Interpolation of(table(gpu(), false), gpu(), {});
   Problem other = gemm(64, 4096, 4096);
-  other.params.set("dst_dtype", static_cast<std::int64_t>(Dtype::f32));
+  other.params.set("dst_dtype", number_of(Dtype::f32));
   EXPECT_FALSE(of.latency(other));
 }
 
@@ -213,7 +188,7 @@ TEST(Interpolation, points_that_teach_nothing_are_counted_and_change_nothing) {
   points.push_back({{"no_such_op", {}}, 1e3});
   Problem unknown = gemm(64, 512, 512);  // the device states no peak of it
   for (const char* name : {"src_dtype", "wei_dtype"}) {
-    unknown.params.set(name, static_cast<std::int64_t>(Dtype::s8));
+    unknown.params.set(name, number_of(Dtype::s8));
   }
   points.push_back({unknown, 1e3});
   const Interpolation of(points, gpu(), {});
@@ -247,7 +222,6 @@ TEST(Interpolation, every_check_leaves_its_point_out_and_none_calibrated) {
 }
 
 TEST(Interpolation, decode_and_prefill_are_different_families) {
-  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
   std::vector<LatencyPoint> points;
   for (std::int64_t batch = 1; batch <= 64; batch *= 2) {
     for (std::int64_t context = 128; context <= 32768; context *= 2) {

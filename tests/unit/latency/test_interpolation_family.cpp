@@ -2,15 +2,13 @@
 // method is exact and the others are far off.
 #include "latency/interpolation/interpolation_family.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "latency/interpolation/conformal.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 using Point = InterpolationFamily::Point;
 

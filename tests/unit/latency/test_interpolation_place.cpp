@@ -1,20 +1,15 @@
 // Where problems stand in the space of an interpolation: coordinates in octaves over the length of
 // each axis, by hand.
 #include "latency/interpolation/interpolation_place.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "kernels/contract.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-constexpr auto f32 = static_cast<std::int64_t>(Dtype::f32);
-constexpr auto s8 = static_cast<std::int64_t>(Dtype::s8);
+using namespace latency_test;
+
+constexpr auto f32 = number_of(Dtype::f32);
+constexpr auto s8 = number_of(Dtype::s8);
 
 struct Axis {
   const char* name;
@@ -34,17 +29,6 @@ void expect_axes(const Problem& problem, const std::vector<Axis>& axes) {
   }
 }
 
-Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t dst = bf16) {
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", n},
-                            {"k", k},
-                            {"src_dtype", bf16},
-                            {"wei_dtype", bf16},
-                            {"dst_dtype", dst},
-                            {"wei_trans", 1}}});
-}
-
 TEST(InterpolationPlace, of_a_product) {
   expect_axes(gemm(32, 256, 1024),
               {{"m", 5, 1}, {"n", 8, 2}, {"k", 10, 2}, {"partial tile", 0, 1}});
@@ -55,7 +39,7 @@ TEST(InterpolationPlace, of_a_product) {
                                      {"partial tile", 1, 1}});
   }
   const auto place = *interpolation_place(gemm(32, 256, 1024));
-  EXPECT_NE(place.group, interpolation_place(gemm(32, 256, 1024, f32))->group);
+  EXPECT_NE(place.group, interpolation_place(gemm(32, 256, 1024, bf16, f32))->group);
   EXPECT_EQ(place.group, interpolation_place(gemm(1, 2, 3))->group);
   EXPECT_EQ(place.shape, interpolation_place(gemm(1, 256, 1024))->shape) << "rows are no shape";
   EXPECT_NE(place.shape, interpolation_place(gemm(32, 512, 1024))->shape);

@@ -1,12 +1,11 @@
 #include "latency/judged.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::ElementsAre;
+using namespace latency_test;
+
 using testing::IsEmpty;
 using testing::StartsWith;
 

@@ -1,9 +1,10 @@
 #include "latency/interpolation/line_interpolation.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 // Given out of order; two lines.
 const std::vector<LineInterpolation::Point> points = {

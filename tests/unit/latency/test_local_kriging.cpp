@@ -1,13 +1,10 @@
 #include "latency/interpolation/local_kriging.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 using Point = LocalKriging::Point;
 

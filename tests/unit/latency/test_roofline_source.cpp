@@ -1,42 +1,19 @@
 #include "latency/roofline_source.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
 #include <random>
-#include <vector>
 
-#include "kernels/contract.hpp"
 #include "latency/launch_floor.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+using namespace latency_test;
 
 Device gpu() {
-  Device out{.id = "gpu"};
-  out.peaks = {{.path = "p", .dtype = Dtype::bf16, .flops_per_s = 1e12}};
-  out.bandwidths = {{.level = "memory", .bytes_per_s = 1e10}};
-  out.links = {{.name = "link", .bytes_per_s = 4.5e8, .domain_devices = 8}};
-  return out;
+  return device_of("gpu", 1e12, 1e10,
+                   {{.name = "link", .bytes_per_s = 4.5e8, .domain_devices = 8}});
 }
-
-Problem gemm(std::int64_t m) {
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", 1000},
-                            {"k", 1000},
-                            {"src_dtype", bf16},
-                            {"wei_dtype", bf16},
-                            {"dst_dtype", bf16}}});
-}
-
-Problem all_reduce(std::int64_t ranks) {
-  return complete_problem({"all_reduce", {{"bytes", 1 << 20}, {"ranks", ranks}, {"dtype", bf16}}});
-}
-
-Work work_of(const Problem& problem) { return find_contract(problem.op)->work(problem.params); }
 
 Latency of(const RooflineSource& source, const Problem& problem) {
   return source.latency(problem, work_of(problem)).value();

@@ -1,64 +1,32 @@
 // Kernels of one device as one side of a comparison, against times and counts by hand. A device of
 // 1e15 FLOP/s, 1e12 bytes/s of memory and links of 1e11 bytes/s.
 #include "latency/sides/side_kernels.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "kernels/contract.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+using namespace latency_test;
 
-Device device() {
-  Device out{.id = "made-up"};
-  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e15}};
-  out.bandwidths = {{.level = "memory", .bytes_per_s = 1e12}};
-  out.links = {{.name = "link", .bytes_per_s = 1e11}};
-  return out;
-}
-
-Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t dtype = bf16) {
-  return complete_problem({"gemm",
-                           {{"m", m},
-                            {"n", n},
-                            {"k", k},
-                            {"src_dtype", dtype},
-                            {"wei_dtype", dtype},
-                            {"dst_dtype", bf16},
-                            {"wei_trans", 1}}});
-}
-
-Problem all_reduce() {
-  return complete_problem({"all_reduce", {{"bytes", 1 << 20}, {"ranks", 4}, {"dtype", bf16}}});
+Device side_device() {
+  return device_of("made-up", 1e15, 1e12, {{.name = "link", .bytes_per_s = 1e11}});
 }
 
 Measurement row(const Problem& problem, double ns, const std::string& kernel = "a") {
-  Measurement m;
-  m.kernel_case.problem = problem;
-  m.kernel_case.backend = "made-up";
-  m.kernel_case.kernel = kernel;
-  m.kernel_case.mode = CacheMode::rotate_const;
-  m.kernel_case.sets = 1000;  // far beyond any cache
-  m.status = Status::ok;
-  m.samples.push_back({.wall_ns = ns});
-  m.duration_ns_median = ns;
-  m.duration_ns_interval = {ns - 1, ns + 1};
-  return m;
+  KernelCase of{.problem = problem, .kernel = kernel, .backend = "made-up"};
+  of.mode = CacheMode::rotate_const;
+  of.sets = 1000;  // far beyond any cache
+  return row_of(of, ns);
 }
 
 // 2 x 1000^3 FLOPs take 2 us at the peak, 2 MB of weights 2 us from memory.
 TEST(SideKernels, a_measured_kernel_has_its_time_its_least_times_and_what_its_contract_counts) {
-  const Device d = device();
-  const std::vector rows{row(gemm(1000, 1000, 1000), 5000)};
+  const Device d = side_device();
+  const std::vector rows{row(gemm(1000), 5000)};
   const SideKernels side = measured_kernels(rows, {.device = &d});
   ASSERT_EQ(side.kernels.size(), 1u);
   const DeviceKernel& k = side.kernels[0];
-  EXPECT_EQ(k.problem, gemm(1000, 1000, 1000));
+  EXPECT_EQ(k.problem, gemm(1000));
   EXPECT_EQ(k.dtype, "bf16");
   EXPECT_EQ(k.ns, 5000);
   EXPECT_TRUE(k.has_interval);
@@ -85,32 +53,31 @@ TEST(SideKernels, of_several_kernels_of_a_problem_the_fastest_counts) {
 }
 
 TEST(SideKernels, rows_that_say_nothing_of_a_whole_device_are_counted_by_their_reason) {
-  const Device d = device();
-  std::vector<Measurement> rows(6, row(gemm(1000, 1000, 1000), 5000));
+  const Device d = side_device();
+  std::vector<Measurement> rows(6, row(gemm(1000), 5000));
   rows[0].status = Status::crashed;
   rows[1].kernel_case.parts = 2;
   rows[2].kernel_case.shards_at_once = 2;
   rows[3].kernel_case.mode = CacheMode::hot;
-  rows[4] = row(gemm(1000, 1000, 1000), 1900, "impossible");  // 2,000 at least
+  rows[4] = row(gemm(1000), 1900, "impossible");  // 2,000 at least
   const SideKernels side = measured_kernels(rows, {.device = &d});
   ASSERT_EQ(side.kernels.size(), 1u);
   EXPECT_EQ(side.kernels[0].ns, 5000);
-  EXPECT_THAT(side.left_out,
-              testing::UnorderedElementsAre(
-                  testing::Pair("status crashed", 1), testing::Pair("of a part of the device", 2),
-                  testing::Pair("constants not from memory: mode hot", 1),
-                  testing::Pair("faster than the peaks of the device allow", 1)));
+  EXPECT_THAT(side.left_out, testing::UnorderedElementsAre(
+                                 Pair("status crashed", 1), Pair("of a part of the device", 2),
+                                 Pair("constants not from memory: mode hot", 1),
+                                 Pair("faster than the peaks of the device allow", 1)));
 }
 
 ImportedTable table() {
   ImportedTable out;
   out.skipped = {{"no layout", 3}};
   LatencyPoints slow, fast;
-  slow.add({gemm(1000, 1000, 1000), 6000, 2});
-  slow.add({gemm(2000, 1000, 1000), 9000, 3});
-  fast.add({gemm(1000, 1000, 1000), 4000, 4});
-  fast.add({gemm(4000, 1000, 1000), 7900, 5});  // 8,000 at least, 2 % of it forgiven
-  fast.add({gemm(4096, 1000, 1000), 7900, 6});
+  slow.add({gemm(1000), 6000, 2});
+  slow.add({gemm(2000), 9000, 3});
+  fast.add({gemm(1000), 4000, 4});
+  fast.add({gemm(4000), 7900, 5});  // 8,000 at least, 2 % of it forgiven
+  fast.add({gemm(4096), 7900, 6});
   out.series = {{.identity = {}, .part = {}, .points = slow},
                 {.identity = {}, .part = {}, .points = fast}};
   out.power_w = {{3, 450}, {2, 300}};
@@ -118,7 +85,7 @@ ImportedTable table() {
 }
 
 TEST(SideKernels, of_a_table_the_fastest_series_counts_and_what_beats_the_bound_is_left_out) {
-  const Device d = device();
+  const Device d = side_device();
   const SideKernels side = imported_kernels(table(), &d);
   ASSERT_EQ(side.kernels.size(), 3u);
   EXPECT_EQ(side.kernels[0].ns, 4000);
@@ -130,44 +97,42 @@ TEST(SideKernels, of_a_table_the_fastest_series_counts_and_what_beats_the_bound_
   EXPECT_FALSE(side.kernels[1].has_interval);
   EXPECT_DOUBLE_EQ(side.kernels[1].peak_ns, 4000);
   EXPECT_EQ(side.kernels[2].ns, 7900);
-  EXPECT_THAT(side.left_out, testing::UnorderedElementsAre(
-                                 testing::Pair("no layout", 3),
-                                 testing::Pair("faster than the peaks of the device allow", 1)));
+  EXPECT_THAT(side.left_out,
+              testing::UnorderedElementsAre(Pair("no layout", 3),
+                                            Pair("faster than the peaks of the device allow", 1)));
   EXPECT_EQ(imported_kernels(table(), nullptr).kernels.size(), 4u) << "no device, no bound";
 }
 
 TEST(SideKernels, bounds_stand_in_where_nobody_measured) {
-  const std::vector problems{gemm(1000, 1000, 1000), gemm(1, 1000, 1000), all_reduce()};
-  const SideKernels side = bound_kernels(problems, device());
+  const std::vector problems{gemm(1000), gemm(1), all_reduce(4)};
+  const SideKernels side = bound_kernels(problems, side_device());
   ASSERT_EQ(side.kernels.size(), 3u);
   for (const DeviceKernel& k : side.kernels) {
     EXPECT_EQ(k.ns, k.least.bound_ns());
     EXPECT_EQ(k.interval_ns.low, k.ns);
     EXPECT_EQ(k.interval_ns.high, k.ns);
   }
-  const auto sum = std::ranges::find(side.kernels, all_reduce(), &DeviceKernel::problem);
+  const auto sum = std::ranges::find(side.kernels, all_reduce(4), &DeviceKernel::problem);
   ASSERT_NE(sum, side.kernels.end());
   EXPECT_EQ(sum->bytes, 1.5 * (1 << 20)) << "what the bus of a rank moves";
   EXPECT_DOUBLE_EQ(sum->least.link_ns, 1.5 * (1 << 20) / 1e11 * 1e9);
-  const auto row_of_one =
-      std::ranges::find(side.kernels, gemm(1, 1000, 1000), &DeviceKernel::problem);
+  const auto row_of_one = std::ranges::find(side.kernels, gemm(1), &DeviceKernel::problem);
   ASSERT_NE(row_of_one, side.kernels.end());
   EXPECT_DOUBLE_EQ(row_of_one->ns, 2000) << "the weights alone";
 }
 
 TEST(SideKernels, what_nothing_bounds_is_left_out_with_its_reason) {
-  Device d = device();
+  Device d = side_device();
   d.links.clear();
-  const auto f32 = static_cast<std::int64_t>(Dtype::f32);
+  const auto f32 = number_of(Dtype::f32);
   const Problem copy = complete_problem({"copy", {{"bytes", 4096}}});
-  const std::vector problems{gemm(8, 8, 8, f32), all_reduce(), copy, gemm(8, 8, 8)};
+  const std::vector problems{gemm(8, 8, 8, f32), all_reduce(4), copy, gemm(8, 8, 8)};
   const SideKernels side = bound_kernels(problems, d);
   EXPECT_EQ(side.kernels.size(), 1u);
   EXPECT_THAT(side.left_out,
               testing::UnorderedElementsAre(
-                  testing::Pair("no peak for f32", 1),
-                  testing::Pair("no link between devices is stated", 1),
-                  testing::Pair("nothing bounds it: its bytes may all lie in caches", 1)));
+                  Pair("no peak for f32", 1), Pair("no link between devices is stated", 1),
+                  Pair("nothing bounds it: its bytes may all lie in caches", 1)));
 }
 
 // Rows from 1 to 16,384 in octaves, two widths, each type; products of 8 bits sum up in s32.

@@ -1,15 +1,12 @@
 #include "latency/source_choice.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
+using namespace latency_test;
+
 using test::error_of;
-using testing::HasSubstr;
 
 TEST(SourceChoice, reads_every_source_with_its_file) {
   EXPECT_EQ(parse_source("measured", "").kind, SourceKind::measured);
@@ -27,11 +24,11 @@ TEST(SourceChoice, refusals_say_where_and_what_to_write) {
   const auto refusal = [](const char* text) {
     return error_of([&] { parse_source(text, "--latency"); }).line();
   };
-  EXPECT_THAT(refusal("rofline"), HasSubstr("did you mean 'roofline'"));
-  EXPECT_THAT(refusal("rofline"), HasSubstr("--latency"));
-  EXPECT_THAT(refusal("journal"), HasSubstr("write journal:FILE"));
-  EXPECT_THAT(refusal("imported:"), HasSubstr("names no file"));
-  EXPECT_THAT(refusal("roofline:x"), HasSubstr("takes no file"));
+  says(refusal("rofline"), "did you mean 'roofline'");
+  says(refusal("rofline"), "--latency");
+  says(refusal("journal"), "write journal:FILE");
+  says(refusal("imported:"), "names no file");
+  says(refusal("roofline:x"), "takes no file");
 }
 
 TEST(SourceChoice, kinds_are_in_order_of_trust) {

@@ -3,16 +3,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
+#include <map>
+#include <random>
+#include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "model/graph/graph.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark::model_test {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 inline const std::filesystem::path& model_dir() {
   static const std::filesystem::path dir =
@@ -106,13 +119,64 @@ inline Configuration prefill(std::int64_t batch, std::int64_t new_tokens, std::i
   return {"m", parallel, precision, {Phase::prefill, batch, new_tokens, context}};
 }
 
+inline Configuration training(std::int64_t batch, std::int64_t tokens, Parallel parallel = {},
+                              std::int64_t micro_batch = 0) {
+  Configuration out = prefill(batch, tokens, tokens, parallel);
+  out.workload.phase = Phase::training;
+  out.workload.micro_batch = micro_batch;
+  return out;
+}
+
+// "reason: text"; "" where there is none.
+inline std::string text_of(const Refusal* refusal) {
+  return refusal != nullptr ? refusal->reason + ": " + refusal->text : "";
+}
+inline std::string refusal_of(const ModelSpec& spec, const Configuration& configuration) {
+  const auto found = check_configuration(spec, configuration);
+  return text_of(found ? &*found : nullptr);
+}
+
 // Throws when the deployment is refused: the test then fails with the reason.
-inline OperatorGraph graph_of(const ModelSpec& spec, const Configuration& configuration) {
-  auto built = build_graph(spec, configuration);
-  if (const auto* refusal = built.why()) {
-    throw std::runtime_error(refusal->reason + ": " + refusal->text);
-  }
+template <class... Form>
+OperatorGraph graph_of(const ModelSpec& spec, const Configuration& configuration, Form... form) {
+  auto built = build_graph(spec, configuration, form...);
+  if (built.why() != nullptr) throw std::runtime_error(text_of(built.why()));
   return *std::move(built);
+}
+template <class... Form>
+OperatorGraph graph_of(std::string_view id, const Configuration& configuration, Form... form) {
+  return graph_of(shipped(id), configuration, form...);
+}
+
+// Of one operator, or of all of that name.
+inline double matmul_flops(const OperatorGraph& graph, std::string_view name) {
+  double out = 0;
+  for (const Operator& op : graph.operators) out += op.name == name ? op.matmul_flops : 0;
+  return out;
+}
+
+inline const Operator& operator_of(const OperatorGraph& graph, std::string_view type,
+                                   std::string_view name) {
+  for (const Operator& op : graph.operators) {
+    if (op.name == name && op.layer_type == type) return op;
+  }
+  throw std::runtime_error("no operator " + std::string(name) + " in " + std::string(type));
+}
+
+inline std::vector<std::string> names_of(const OperatorGraph& graph, std::string_view type) {
+  std::vector<std::string> out;
+  for (const Operator& op : graph.operators) {
+    if (op.layer_type == type) out.push_back(op.name);
+  }
+  return out;
+}
+
+// A peak of bf16 and a memory.
+inline Device device_of(double flops_per_s, double bytes_per_s) {
+  Device out{.id = "d"};
+  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s}};
+  out.bandwidths = {{.level = "memory", .bytes_per_s = bytes_per_s}};
+  return out;
 }
 
 inline const Operator& find_operator(const OperatorGraph& graph, std::string_view name) {

@@ -8,11 +8,10 @@
 #include <random>
 
 #include "roofline/estimate.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark::roofline {
 namespace {
-
-using testing::HasSubstr;
 
 // 1 Tflop/s bf16; a cache of 2 x 1 MB at 1e12 and memory at 1e10 bytes/s.
 Device device() {
@@ -184,13 +183,13 @@ TEST(Ceilings, a_collective_passes_the_link_or_the_network) {
   const Bound near = ceilings.bound(work, step_traffic(work), 4);
   EXPECT_DOUBLE_EQ(near.ns(), 1e6);
   EXPECT_EQ(near.limiter(), Limiter::communication);
-  EXPECT_THAT(ceilings.at(near.parts().back().source).name, HasSubstr("ring"));
+  says(ceilings.at(near.parts().back().source).name, "ring");
   // A fifth of the message leaves a domain of four; all of it passes both kinds of links together.
   const Bound far = ceilings.bound(work, step_traffic(work), 5);
   EXPECT_DOUBLE_EQ(far.ns(), 0.25e6 / 1e8 * 1e9);
   EXPECT_EQ(far.parts().size(), near.parts().size() + 1);
   EXPECT_DOUBLE_EQ(far.parts().end()[-2].ns(), 1e6 / 1.1e9 * 1e9);
-  EXPECT_THAT(ceilings.at(far.parts().end()[-2].source).name, HasSubstr("ring and network"));
+  says(ceilings.at(far.parts().end()[-2].source).name, "ring and network");
   // Without a link its own traffic still bounds it.
   const Bound alone = Ceilings(device(), 1).bound(work, step_traffic(work), 4);
   EXPECT_DOUBLE_EQ(alone.ns(), 1);

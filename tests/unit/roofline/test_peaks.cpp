@@ -5,24 +5,16 @@
 namespace halmark {
 namespace {
 
-TEST(ShardPeak, figures_per_thread_count_belong_to_the_shard_already) {
-  Device device;
-  device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .threads = 4, .flops_per_s = 4e12}};
-  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 4, .parts = 2}), 4e12);
-  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 8, .parts = 2}), 8e12);
-  EXPECT_FALSE(shard_peak(device, Dtype::f32, {}));
-}
-
-TEST(ShardPeak, a_figure_of_one_thread_is_no_figure_of_the_device) {
-  Device device;
-  device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .threads = 1, .flops_per_s = 4e12}};
-  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 1, .parts = 2}), 4e12);
-}
-
-TEST(ShardPeak, a_figure_of_the_whole_device_is_cut_into_parts) {
-  Device device;
-  device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 4e12}};
-  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 4, .parts = 2}), 2e12);
+// Of 4e12 with the threads that it was measured with; 0: a figure of the whole device.
+TEST(ShardPeak, is_cut_where_the_figure_is_of_the_whole_device) {
+  for (const auto& [threads, shard_threads, flops_per_s] :
+       {std::tuple{4, 4, 4e12}, {4, 8, 8e12}, {1, 1, 4e12}, {0, 4, 2e12}}) {
+    Device device;
+    device.peaks = {{.path = "p", .dtype = Dtype::bf16, .threads = threads, .flops_per_s = 4e12}};
+    EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = shard_threads, .parts = 2}),
+                     flops_per_s);
+    EXPECT_FALSE(shard_peak(device, Dtype::f32, {}));
+  }
 }
 
 TEST(MultiplyingDtype, of_several_wide_types_bf16_comes_first_then_f16_then_f32) {

@@ -82,6 +82,9 @@ TEST(RowUtilisation, missing_peaks_are_absent_with_a_reason) {
   EXPECT_FALSE(u.mfu || u.path_fraction || u.roofline_fraction);
   EXPECT_FALSE(u.mfu_reason.empty());
   EXPECT_DOUBLE_EQ(u.flops_per_s, 5e10);
+  EXPECT_EQ(u.lower_bound_ns, 0);
+  EXPECT_EQ(u.limiter, Limiter::unknown);
+  EXPECT_TRUE(of(bf16_work(1e9, 0, 0), {}, "", 1e-9).quarantine.empty());
 }
 
 TEST(RowUtilisation, the_datasheet_is_a_denominator_of_its_own) {
@@ -119,14 +122,6 @@ TEST(RowUtilisation, a_share_above_its_peak_is_said_in_four_digits) {
   const auto above = fraction_of_peak(1.23456, "the peak");
   EXPECT_FALSE(above.value);
   EXPECT_EQ(above.failure, "123.5 % of the peak");
-}
-
-TEST(RowUtilisation, a_bound_of_nothing_leaves_the_row_without_one) {
-  const RowUtilisation u = of(bf16_work(1e9, 0, 0), {}, "", 1e-9);
-  EXPECT_EQ(u.lower_bound_ns, 0);
-  EXPECT_EQ(u.limiter, Limiter::unknown);
-  EXPECT_FALSE(u.roofline_fraction);
-  EXPECT_TRUE(u.quarantine.empty());
 }
 
 // Both sides of 102 % of a bound of 1 ms.

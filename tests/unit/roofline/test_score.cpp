@@ -28,10 +28,10 @@ TEST(Score, of_a_baseline_at_the_bound_is_all_or_nothing) {
 }
 
 TEST(Score, is_absent_without_one_of_its_times) {
-  EXPECT_FALSE(speed_of_light_score(0, 20, 80));
-  EXPECT_FALSE(speed_of_light_score(30, 0, 80));
-  EXPECT_FALSE(speed_of_light_score(30, 20, 0));
-  EXPECT_FALSE(speed_of_light_score(std::nan(""), 20, 80));
+  for (const auto& [t, bound, baseline] :
+       {std::tuple{0.0, 20, 80}, {30.0, 0, 80}, {30.0, 20, 0}, {std::nan(""), 20, 80}}) {
+    EXPECT_FALSE(speed_of_light_score(t, bound, baseline)) << t;
+  }
 }
 
 }  // namespace

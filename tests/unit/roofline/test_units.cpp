@@ -32,38 +32,6 @@ Work work(double unit) {
           .compute_dtype = Dtype::bf16};
 }
 
-Work collective(double unit) {
-  Work out = work(unit);
-  out.transfer_bytes = unit * 1e6;
-  out.message_bytes = unit * 1.25e6;
-  out.exchange = Exchange::personal;
-  return out;
-}
-
-TEST(Units, a_bound_is_the_same_time_whatever_bytes_and_flops_are_counted_in) {
-  for (Work (*of)(double) : {work, collective}) {
-    for (const std::int64_t ranks : {4, 5}) {
-      const roofline::Ceilings usual(device(1), 0, 1, 1e8), other(device(tiny), 0, 1, tiny * 1e8);
-      const roofline::Bound a = usual.bound(of(1), roofline::step_traffic(of(1)), ranks);
-      const roofline::Bound b = other.bound(of(tiny), roofline::step_traffic(of(tiny)), ranks);
-      ASSERT_EQ(a.parts().size(), b.parts().size());
-      for (std::size_t i = 0; i < a.parts().size(); ++i) {
-        EXPECT_EQ(a.parts().begin()[i].ns(), b.parts().begin()[i].ns());
-      }
-      EXPECT_EQ(a.limiter(), b.limiter());
-      const RooflineRates usual_rates(device(1), {}, 1e8),
-          other_rates(device(tiny), {}, tiny * 1e8);
-      EXPECT_EQ(usual_rates.ns(of(1), ranks).value(), other_rates.ns(of(tiny), ranks).value());
-    }
-    const auto a = roofline_estimate(of(1), device(1), {});
-    const auto b = roofline_estimate(of(tiny), device(tiny), {});
-    EXPECT_EQ(a->compute_ns, b->compute_ns);
-    EXPECT_EQ(a->memory_ns, b->memory_ns);
-    EXPECT_EQ(a->limiter, b->limiter);
-  }
-  EXPECT_EQ(shard_peak(device(tiny), Dtype::bf16, {}).value(), tiny * 1e12);
-}
-
 TEST(Units, limiters_and_quarantine_depend_on_no_unit_of_time) {
   for (const double unit : {1.0, tiny}) {
     roofline::Bound bound;

@@ -12,18 +12,22 @@ namespace {
 
 using test::error_of;
 
+bool holds_rows(const IntegerProgram& p, const std::vector<std::int64_t>& at) {
+  for (const IntegerProgram::Row& row : p.rows) {
+    double sum = 0;
+    for (const auto& [variable, factor] : row.terms) {
+      sum += factor * static_cast<double>(at[variable]);
+    }
+    if (sum > row.at_most + 1e-9) return false;
+  }
+  return true;
+}
+
 std::optional<double> by_enumeration(const IntegerProgram& p) {
   std::vector<std::int64_t> at = p.low;
   std::optional<double> best;
   for (;;) {
-    bool holds = true;
-    for (const IntegerProgram::Row& row : p.rows) {
-      double sum = 0;
-      for (const auto& [variable, factor] : row.terms) {
-        sum += factor * static_cast<double>(at[variable]);
-      }
-      holds = holds && sum <= row.at_most + 1e-9;
-    }
+    const bool holds = holds_rows(p, at);
     double cost = 0;
     for (std::size_t i = 0; i < at.size(); ++i) cost += p.cost[i] * static_cast<double>(at[i]);
     if (holds && (!best || cost < *best)) best = cost;
@@ -64,12 +68,11 @@ TEST(IntegerProgram, equals_enumeration_on_random_programs) {
     const IntegerProgram program = drawn(seed);
     const auto expected = by_enumeration(program);
     infeasible += expected ? 0 : 1;
-    for (const auto& found : {solve(program), solve_by_branching(program)}) {
-      ASSERT_EQ(found.has_value(), expected.has_value()) << seed;
-      if (!found) continue;
-      EXPECT_NEAR(found->cost, *expected, 1e-9) << seed << ' ' << found->solver;
-      EXPECT_TRUE(integer_program::keeps_rows(program, found->at)) << seed;
-    }
+    const auto found = solve(program);
+    ASSERT_EQ(found.has_value(), expected.has_value()) << seed;
+    if (!found) continue;
+    EXPECT_NEAR(found->cost, *expected, 1e-9) << seed << ' ' << found->solver;
+    EXPECT_TRUE(holds_rows(program, found->at)) << seed;
   }
   EXPECT_GT(infeasible, 10) << "both kinds were tried";
   EXPECT_LT(infeasible, 290);
@@ -87,18 +90,21 @@ TEST(IntegerProgram, the_optimum_is_of_whole_numbers) {
   EXPECT_THAT(found->at, testing::ElementsAre(1, 2));
 }
 
-TEST(IntegerProgram, refuses_what_is_none_and_what_is_too_large) {
+// 5 is above its limit by 2e-8, within the tolerance of the solver and not within ours.
+TEST(IntegerProgram, what_breaks_a_row_by_less_than_the_solvers_tolerance_is_no_answer) {
+  IntegerProgram program{
+      .cost = {-1}, .low = {-9}, .high = {9}, .rows = {{.terms = {{0, 1}}, .at_most = 5 - 2e-8}}};
+  const auto found = solve(program);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->at, testing::ElementsAre(4));
+  program.rows[0].at_most = 4;
+  EXPECT_THAT(solve(program)->at, testing::ElementsAre(4));
+}
+
+TEST(IntegerProgram, refuses_what_is_none) {
   IntegerProgram program = drawn(1);
   program.high.pop_back();
   EXPECT_EQ(error_of([&] { (void)solve(program); }).exit_code(), ExitCode::error);
-  IntegerProgram large{.cost = std::vector<double>(40, 1),
-                       .low = std::vector<std::int64_t>(40, 0),
-                       .high = std::vector<std::int64_t>(40, 9),
-                       .rows = {{.terms = {}, .at_most = -100.5}}};
-  for (std::size_t i = 0; i < 40; ++i) large.rows[0].terms.push_back({i, -1.01});
-  const Error error = error_of([&] { (void)solve_by_branching(large, 1000); });
-  EXPECT_EQ(error.exit_code(), ExitCode::unfit);
-  EXPECT_THAT(error.line(), testing::HasSubstr("coinor-libcbc-dev"));
 }
 
 }  // namespace

@@ -72,7 +72,6 @@ RecordedSweep::RecordedSweep(const std::string& toml, std::optional<Device> meas
   context_.plugin_hash = "00ff";
   context_.store = store_.get();
   context_.command = "halmark tune s.toml";
-  context_.is_interrupted = [] { return false; };
 }
 
 Configuration RecordedSweep::configuration(std::int64_t batch) const {

@@ -84,6 +84,13 @@ std::size_t first(const Records& records, const std::string& what, const std::st
   return 0;
 }
 
+Records changed(const std::string& what, const std::string& with, const std::string& pointer,
+                const Json& value) {
+  Records out = records_of(small_proof());
+  out[first(out, what, with)][Json::json_pointer(pointer)] = value;
+  return out;
+}
+
 void insert_before(Records& records, const char* what, Json record) {
   records.insert(records.begin() + static_cast<std::ptrdiff_t>(first(records, what)),
                  std::move(record));
@@ -93,6 +100,11 @@ void expect_broken(const Records& records, const std::string& why) {
   const FrontProofCheck check = check_front_proof(text_of(records));
   EXPECT_EQ(check.verdict, ProofVerdict::broken) << why;
   EXPECT_THAT(check.reason, testing::HasSubstr(why));
+}
+
+void expect_conditional(const std::string& proof) {
+  const FrontProofCheck check = check_front_proof(proof);
+  EXPECT_EQ(check.verdict, ProofVerdict::conditional) << check.line << ": " << check.reason;
 }
 
 std::optional<int> verdict_of_script(const std::string& proof) {

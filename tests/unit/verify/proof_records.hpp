@@ -26,9 +26,14 @@ std::string text_of(Records records);
 // The first record of a kind, with a key where one is named; fails the test where there is none.
 std::size_t first(const Records& records, const std::string& what, const std::string& with = {});
 
+// The small proof with one value changed: at `pointer` of the first record of a kind that has a
+// key.
+Records changed(const std::string& what, const std::string& with, const std::string& pointer,
+                const Json& value);
 void insert_before(Records& records, const char* what, Json record);
 // That these records, their hash made right, are refused for this reason.
 void expect_broken(const Records& records, const std::string& why);
+void expect_conditional(const std::string& proof);
 
 // A second implementation, in another language: its exit code, or nothing without a Python.
 std::optional<int> verdict_of_script(const std::string& proof);

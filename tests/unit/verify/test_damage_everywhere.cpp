@@ -46,12 +46,12 @@ std::string said_of(const std::string& path) {
   for (const Measurement& m : store->run_measurements(*run)) {
     out += dump_json(Json(m)) + journal::pack_samples(m);
   }
-  for (const Evaluation& e : store->evaluations(*run)) out += dump_json(Json(e));
-  for (const Validation& v : store->validations(*run)) {
+  for (const Evaluation& e : store->rows<Evaluation>(*run)) out += dump_json(Json(e));
+  for (const Validation& v : store->rows<Validation>(*run)) {
     out += dump_json(journal::validation_json(v));
   }
-  for (const Winner& w : store->winners(*run)) out += dump_json(Json(w));
-  for (const UsedPeaks& p : store->used_peaks(*run)) out += p.device_text;
+  for (const Winner& w : store->rows<Winner>(*run)) out += dump_json(Json(w));
+  for (const UsedPeaks& p : store->rows<UsedPeaks>(*run)) out += p.device_text;
   if (const auto machine = store->machine(*run)) out += machine->lines.at(0);
   store->require_sound();
   return out;

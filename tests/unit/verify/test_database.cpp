@@ -62,17 +62,25 @@ TEST_F(CheckDatabase, works_beside_a_writer) {
   EXPECT_EQ(check.entries, 7);
 }
 
+using Places = std::vector<std::string>;
+
+// Of figures that stay when their samples are retired.
 TEST_F(CheckDatabase, a_winner_must_follow_from_the_measurements_of_its_run) {
-  const auto store = open_store(path_);
-  const std::int64_t run = store->begin_run(run_info("third"));
-  const std::vector<Measurement> rounds(3, numbered_measurement(1));
-  store->append(run, rounds);
-  Winner winner = winner_of(rounds);
-  store->append(run, winner);
-  EXPECT_TRUE(places(check_database(path_)).empty());
-  winner.variants.at(0).ns /= 2;
-  store->append(run, winner);
-  EXPECT_EQ(places(check_database(path_)), (std::vector<std::string>{"entry 11 body"}));
+  for (const bool are_retired : {false, true}) {
+    const auto store = open_store(path_);
+    const std::int64_t run = store->begin_run(run_info(are_retired ? "fourth" : "third"));
+    const std::vector<Measurement> rounds(3, numbered_measurement(1));
+    store->append(run, rounds);
+    Winner winner = winner_of(rounds);
+    store->append(run, winner);
+    if (are_retired) store->retire_samples(run, "now");
+    const std::size_t before = are_retired ? 1 : 0;
+    EXPECT_EQ(places(check_database(path_)).size(), before);
+    winner.variants.at(0).ns /= 2;
+    store->append(run, winner);
+    EXPECT_EQ(places(check_database(path_)).size(), before + 1);
+  }
+  EXPECT_EQ(places(check_database(path_)).front(), "entry 11 body");
 }
 
 struct Edit {
@@ -150,7 +158,7 @@ TEST_F(CheckDatabase, a_run_without_rows_is_held_by_its_own_columns) {
     store->begin_run(run_info("third"));
   }
   EXPECT_EQ(places_after("UPDATE run SET command = 'x' WHERE id = 3"),
-            (std::vector<std::string>{"run 3 checksum", "run 3 chain"}));
+            (Places{"run 3 checksum", "run 3 chain"}));
 }
 
 TEST_F(CheckDatabase, bytes_that_rot_inside_a_page_are_found) {
@@ -210,25 +218,9 @@ TEST_F(CheckDatabase, retired_samples_are_no_finding_and_are_counted) {
   EXPECT_TRUE(places(check).empty());
   EXPECT_EQ(check.retired, (std::map<std::int64_t, std::int64_t>{{1, 4}}));
   EXPECT_EQ(check.noted->rows_behind, 2);
-  EXPECT_EQ(places_after("DELETE FROM sample_block WHERE entry = 8"),
-            (std::vector<std::string>{"entry 8 samples"}));
+  EXPECT_EQ(places_after("DELETE FROM sample_block WHERE entry = 8"), (Places{"entry 8 samples"}));
   // Row 7 retires them: without it four rows miss theirs.
   EXPECT_EQ(places_after("UPDATE entry SET kind = 'machine' WHERE id = 7").size(), 2u + 5u);
-}
-
-// A winner and an estimate are held against the rows' figures, which stay.
-TEST_F(CheckDatabase, what_was_drawn_from_rows_is_checked_after_their_samples_are_retired) {
-  const auto store = open_store(path_);
-  const std::int64_t run = store->begin_run(run_info("third"));
-  const std::vector<Measurement> rounds(3, numbered_measurement(1));
-  store->append(run, rounds);
-  Winner winner = winner_of(rounds);
-  store->append(run, winner);
-  store->retire_samples(run, "now");
-  EXPECT_TRUE(places(check_database(path_)).empty());
-  winner.variants.at(0).ns /= 2;
-  store->append(run, winner);
-  EXPECT_EQ(places(check_database(path_)).size(), 1u);
 }
 
 TEST_F(CheckDatabase, refuses_what_is_no_database_of_ours) {
@@ -362,12 +354,12 @@ TEST_F(CheckComposed, finds_nothing_in_an_estimate_that_follows_from_its_rows) {
 TEST_F(CheckComposed, a_step_must_be_the_sum_of_its_operators_and_give_its_throughput) {
   Evaluation e = evaluation();
   e.estimate->step_ns = 9000;
-  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body", "entry 4 body"}));
+  EXPECT_EQ(places(check_of(e)), (Places{"entry 4 body", "entry 4 body"}));
   e.estimate->tokens_per_s = 4 / 9000e-9;
-  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"}));
+  EXPECT_EQ(places(check_of(e)), (Places{"entry 4 body"}));
   e = evaluation();
   e.estimate->high_ns = 10150;
-  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"}));
+  EXPECT_EQ(places(check_of(e)), (Places{"entry 4 body"}));
 }
 
 TEST_F(CheckComposed, an_operator_must_take_as_long_as_rows_of_its_work_say) {
@@ -375,10 +367,10 @@ TEST_F(CheckComposed, an_operator_must_take_as_long_as_rows_of_its_work_say) {
   OperatorShare& ffn = e.estimate->operators[0];
   e.estimate->step_ns = ffn.ns = 5050;
   e.estimate->tokens_per_s = 4 / 5050e-9;
-  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"})) << "of no row";
+  EXPECT_EQ(places(check_of(e)), (Places{"entry 4 body"})) << "of no row";
   e = evaluation();
   e.estimate->operators[0].flops *= 2;
-  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"})) << "of another kernel";
+  EXPECT_EQ(places(check_of(e)), (Places{"entry 4 body"})) << "of another kernel";
   e.estimate->operators[0].provenance = e.estimate->provenance = Provenance::roofline;
   EXPECT_TRUE(places(check_of(e)).empty()) << "no row bears out what nobody measured";
 }
@@ -409,10 +401,8 @@ TEST_F(CheckDatabase, a_consistent_forgery_of_samples_is_found_by_the_noted_head
     rehash(path_);
   }
   EXPECT_TRUE(places(check_database(path_)).empty());
-  EXPECT_EQ(places(check_database(path_, NotedHead{head, 1})),
-            (std::vector<std::string>{"run 1 chain"}));
-  EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})),
-            (std::vector<std::string>{"run 0 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, 1})), (Places{"run 1 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})), (Places{"run 0 chain"}));
 }
 
 TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_later) {
@@ -425,8 +415,7 @@ TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_lat
     EXPECT_EQ(check.noted->run, 2);
     EXPECT_EQ(check.noted->rows_behind, 0);
   }
-  EXPECT_EQ(places(check_database(path_, NotedHead{second, 1})),
-            (std::vector<std::string>{"run 1 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{second, 1})), (Places{"run 1 chain"}));
   open_store(path_)->append(1, numbered_measurement(7));
   const DatabaseCheck later = check_database(path_, NotedHead{first, {}});
   EXPECT_TRUE(places(later).empty());

@@ -6,6 +6,9 @@
 namespace halmark::front_proof {
 namespace {
 
+using enum Dtype;
+using enum CacheMode;
+
 halmark::Peak peak(const char* path, Dtype dtype, int threads, double flops_per_s,
                    std::optional<double> high = {}) {
   return {.path = path,
@@ -24,7 +27,7 @@ Bandwidth level(const char* name, int threads, double bytes_per_s, std::int64_t 
           .source = "probe of " + std::string(name)};
 }
 
-Work operations(double flops, Dtype dtype = Dtype::f32) {
+Work operations(double flops, Dtype dtype = f32) {
   return {.matmul_flops = flops, .compute_dtype = dtype};
 }
 
@@ -42,8 +45,8 @@ using Terms = std::vector<std::string>;
 
 TEST(ProofCeilings, of_operations_are_those_of_the_threads_of_a_part) {
   Device device;
-  device.peaks = {peak("f32_vector", Dtype::f32, 1, 100), peak("f32_vector", Dtype::f32, 2, 150),
-                  peak("f32_vector", Dtype::f32, 4, 400)};
+  device.peaks = {peak("f32_vector", f32, 1, 100), peak("f32_vector", f32, 2, 150),
+                  peak("f32_vector", f32, 4, 400)};
   EXPECT_EQ(terms(device, 4, {.parts = 1}, operations(7)),
             Terms{"f32_vector, 4 threads: 7 at 400"});
   EXPECT_EQ(terms(device, 4, {.parts = 2}, operations(7)),
@@ -59,19 +62,19 @@ TEST(ProofCeilings, of_operations_are_those_of_the_threads_of_a_part) {
 // Two threads seen at 400: three scale to 600, which four cannot fall below.
 TEST(ProofCeilings, more_threads_do_at_least_what_fewer_did) {
   Device device;
-  device.peaks = {peak("v", Dtype::f32, 2, 400), peak("v", Dtype::f32, 4, 450)};
+  device.peaks = {peak("v", f32, 2, 400), peak("v", f32, 4, 450)};
   EXPECT_EQ(terms(device, 4, {}, operations(7)), Terms{"v, 3 threads: 7 at 600"});
   device.peaks[0].flops_per_s = 300;
   EXPECT_EQ(terms(device, 4, {}, operations(7)), Terms{"v, 4 threads: 7 at 450"}) << "as much";
-  device.peaks = {peak("v", Dtype::f32, 1, 500), peak("v", Dtype::f32, 2, 400)};
+  device.peaks = {peak("v", f32, 1, 500), peak("v", f32, 2, 400)};
   EXPECT_EQ(terms(device, 2, {}, operations(7)), Terms{"v, 1 thread: 7 at 500"});
-  device.peaks = {peak("v", Dtype::f32, 2, 100), peak("v", Dtype::f32, 8, 9000)};
+  device.peaks = {peak("v", f32, 2, 100), peak("v", f32, 8, 9000)};
   EXPECT_EQ(terms(device, 2, {}, operations(7)), Terms{"v, 2 threads: 7 at 100"}) << "not of more";
 }
 
 TEST(ProofCeilings, shards_at_once_share_what_all_of_them_have) {
   Device device;
-  device.peaks = {peak("v", Dtype::f32, 2, 150), peak("v", Dtype::f32, 4, 400)};
+  device.peaks = {peak("v", f32, 2, 150), peak("v", f32, 4, 400)};
   device.bandwidths = {level("memory", 2, 10), level("memory", 4, 16)};
   const Work work{.matmul_flops = 7, .bytes_read = 50, .constant_bytes = 50};
   const KernelCase two{.parts = 2, .shards_at_once = 2};
@@ -84,21 +87,21 @@ TEST(ProofCeilings, shards_at_once_share_what_all_of_them_have) {
 // Sources of a whole device may disagree; what was measured with threads has one figure.
 TEST(ProofCeilings, hold_for_all_sources_of_a_whole_device) {
   Device device;
-  device.peaks = {peak("bf16_matrix", Dtype::bf16, 0, 100, 120)};
+  device.peaks = {peak("bf16_matrix", bf16, 0, 100, 120)};
   device.bandwidths = {level("memory", 0, 10)};
   device.bandwidths[0].bytes_per_s_high = 12;
   const Work work{.matmul_flops = 7,
                   .bytes_read = 30,
                   .bytes_written = 20,
                   .constant_bytes = 50,
-                  .compute_dtype = Dtype::bf16};
+                  .compute_dtype = bf16};
   EXPECT_EQ(terms(device, 0, {}, work),
             (Terms{"bf16_matrix, 0 threads: 7 at 120", "memory, 0 threads: 50 at 12"}));
   device.peaks[0].flops_per_s_high = 90;
   device.bandwidths[0].bytes_per_s_high.reset();
   EXPECT_EQ(terms(device, 0, {}, work),
             (Terms{"bf16_matrix, 0 threads: 7 at 100", "memory, 0 threads: 50 at 10"}));
-  device.peaks = {peak("", Dtype::bf16, 2, 100, 120)};
+  device.peaks = {peak("", bf16, 2, 100, 120)};
   device.bandwidths.clear();
   EXPECT_EQ(terms(device, 2, {}, work), Terms{"bf16, 2 threads: 7 at 100"});
 }
@@ -106,32 +109,32 @@ TEST(ProofCeilings, hold_for_all_sources_of_a_whole_device) {
 // A record of no number of threads is of the whole device, whatever was measured with some.
 TEST(ProofCeilings, of_a_whole_device_are_its_own_figures) {
   Device device;
-  device.peaks = {peak("v", Dtype::f32, 0, 100), peak("v", Dtype::f32, 4, 88)};
+  device.peaks = {peak("v", f32, 0, 100), peak("v", f32, 4, 88)};
   EXPECT_EQ(terms(device, 0, {}, operations(7)), Terms{"v, 0 threads: 7 at 100"});
   EXPECT_EQ(terms(device, 1, {}, operations(7)), Terms{"v, 1 thread: 7 at 22"});
 }
 
 TEST(ProofCeilings, of_types_without_a_peak_are_none) {
   Device device;
-  device.peaks = {peak("f16", Dtype::f16, 1, 100)};
-  EXPECT_EQ(terms(device, 1, {}, operations(7, Dtype::bf16)), Terms{});
-  EXPECT_EQ(terms(Device{}, 1, {}, operations(7, Dtype::f4_e2m1)), Terms{});
+  device.peaks = {peak("f16", f16, 1, 100)};
+  EXPECT_EQ(terms(device, 1, {}, operations(7, bf16)), Terms{});
+  EXPECT_EQ(terms(Device{}, 1, {}, operations(7, f4_e2m1)), Terms{});
   device.peaks[0].flops_per_s = 0;
-  EXPECT_EQ(terms(device, 1, {}, operations(7, Dtype::f16)), Terms{});
+  EXPECT_EQ(terms(device, 1, {}, operations(7, f16)), Terms{});
 }
 
 TEST(ProofCeilings, packed_weights_are_multiplied_in_the_widest_type_that_there_is) {
   Device device;
-  const Work packed = operations(7, Dtype::f4_e2m1);
-  device.peaks = {peak("f32", Dtype::f32, 1, 100)};
+  const Work packed = operations(7, f4_e2m1);
+  device.peaks = {peak("f32", f32, 1, 100)};
   EXPECT_EQ(terms(device, 1, {}, packed), Terms{"f32, 1 thread: 7 at 100"});
-  device.peaks.push_back(peak("f16", Dtype::f16, 1, 200));
+  device.peaks.push_back(peak("f16", f16, 1, 200));
   EXPECT_EQ(terms(device, 1, {}, packed), Terms{"f16, 1 thread: 7 at 200"});
-  device.peaks.push_back(peak("bf16", Dtype::bf16, 1, 150));
+  device.peaks.push_back(peak("bf16", bf16, 1, 150));
   EXPECT_EQ(terms(device, 1, {}, packed), Terms{"bf16, 1 thread: 7 at 150"});
-  device.peaks.push_back(peak("f4", Dtype::f4_e2m1, 1, 50));
+  device.peaks.push_back(peak("f4", f4_e2m1, 1, 50));
   EXPECT_EQ(terms(device, 1, {}, packed), Terms{"f4, 1 thread: 7 at 50"});
-  EXPECT_EQ(terms(device, 1, {}, operations(7, Dtype::f16)), Terms{"f16, 1 thread: 7 at 200"});
+  EXPECT_EQ(terms(device, 1, {}, operations(7, f16)), Terms{"f16, 1 thread: 7 at 200"});
 }
 
 // Caches of 2 x 1000 and 2 x 4000 bytes in front of the memory, 40000 bytes of which 30000 rotate.
@@ -151,11 +154,10 @@ class ProofLevels : public testing::Test {
 
 // What stays in 2000 and in 10000 bytes of 40000 does not come from behind them.
 TEST_F(ProofLevels, of_a_hot_kernel_lack_what_the_caches_in_front_hold) {
-  EXPECT_EQ(with(CacheMode::hot), (Terms{"l1, 1 thread: 40000 at 400", "l3, 1 thread: 38000 at 200",
-                                         "memory, 1 thread: 30000 at 100"}));
+  EXPECT_EQ(with(hot), (Terms{"l1, 1 thread: 40000 at 400", "l3, 1 thread: 38000 at 200",
+                              "memory, 1 thread: 30000 at 100"}));
   work_ = {.bytes_read = 10000};
-  EXPECT_EQ(with(CacheMode::hot),
-            (Terms{"l1, 1 thread: 10000 at 400", "l3, 1 thread: 8000 at 200"}))
+  EXPECT_EQ(with(hot), (Terms{"l1, 1 thread: 10000 at 400", "l3, 1 thread: 8000 at 200"}))
       << "nothing is left for the memory";
 }
 
@@ -164,33 +166,32 @@ TEST_F(ProofLevels, of_a_hot_kernel_lack_what_the_caches_in_front_hold) {
 TEST_F(ProofLevels, of_rotating_constants_are_by_their_round) {
   const Terms expected = {"l1, 1 thread: 40000 at 400", "l3, 1 thread: 37538 at 200",
                           "memory, 1 thread: 27692 at 100"};
-  EXPECT_EQ(with(CacheMode::rotate_const), expected);
-  EXPECT_EQ(with(CacheMode::in_stack), expected);
+  EXPECT_EQ(with(rotate_const), expected);
+  EXPECT_EQ(with(in_stack), expected);
 }
 
 // All of 40000 in a round of 160000: 40000 (1 - 2/160) and 40000 (1 - 10/160).
 TEST_F(ProofLevels, of_what_rotates_whole_are_by_its_round) {
   const Terms expected = {"l1, 1 thread: 40000 at 400", "l3, 1 thread: 39500 at 200",
                           "memory, 1 thread: 37500 at 100"};
-  EXPECT_EQ(with(CacheMode::rotate_all), expected);
-  EXPECT_EQ(with(CacheMode::flush), expected);
+  EXPECT_EQ(with(rotate_all), expected);
+  EXPECT_EQ(with(flush), expected);
 }
 
 TEST_F(ProofLevels, constants_are_no_more_than_all_bytes) {
   work_ = {.bytes_read = 100, .constant_bytes = 1e9};
   device_.bandwidths = {level("memory", 1, 100)};
-  EXPECT_EQ(with(CacheMode::rotate_const), Terms{"memory, 1 thread: 100 at 100"});
+  EXPECT_EQ(with(rotate_const), Terms{"memory, 1 thread: 100 at 100"});
 }
 
 // Without a cache that is known, what is not constant may never have left one.
 TEST_F(ProofLevels, without_caches_only_constants_are_sure_to_come_from_the_memory) {
   device_.bandwidths = {level("memory", 1, 100, 1 << 20), level("hbm", 1, 900)};
-  EXPECT_EQ(with(CacheMode::rotate_const), Terms{"memory, 1 thread: 30000 at 100"});
-  EXPECT_EQ(with(CacheMode::hot), Terms{});
+  EXPECT_EQ(with(rotate_const), Terms{"memory, 1 thread: 30000 at 100"});
+  EXPECT_EQ(with(hot), Terms{});
   device_.bandwidths.push_back(level("l1", 1, 0));
-  EXPECT_EQ(with(CacheMode::hot), Terms{}) << "a cache without a figure";
-  const ExpectedTerm term =
-      expected_terms(device_, 1, {.mode = CacheMode::rotate_const}, work_).at(0);
+  EXPECT_EQ(with(hot), Terms{}) << "a cache without a figure";
+  const ExpectedTerm term = expected_terms(device_, 1, {.mode = rotate_const}, work_).at(0);
   EXPECT_EQ(term.source, "probe of memory");
   EXPECT_FALSE(term.counts_operations);
 }

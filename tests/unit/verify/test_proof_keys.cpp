@@ -11,23 +11,20 @@ namespace {
 using testing::ElementsAre;
 
 TEST(ProofKeys, are_read_back) {
-  KernelCase k;
-  k.problem = {"gemm", {{"m", 1}, {"n", 64}, {"k", 64}}};
-  k.backend = "cpu";
-  k.device = "3";
-  k.parts = 2;
-  k.shards_at_once = 5;
-  k.mode = CacheMode::in_stack;
-  k.sets = 4;
-  k.neighbours = "9f3a2b1c00d4";
-  EXPECT_EQ(read_kernel_key(k.key()), k);
-  k.mode = CacheMode::hot;
-  k.sets = 1;
-  k.neighbours.clear();
-  k.parts = k.shards_at_once = 1;
+  KernelCase stacked{.problem = {"gemm", {{"m", 1}, {"n", 64}, {"k", 64}}},
+                     .backend = "cpu",
+                     .device = "3",
+                     .parts = 2,
+                     .shards_at_once = 5,
+                     .mode = CacheMode::in_stack,
+                     .sets = 4,
+                     .neighbours = "9f3a2b1c00d4"};
+  KernelCase k{.problem = stacked.problem, .backend = "cpu", .device = "3", .mode = CacheMode::hot};
   k.problem.params.set("src_dtype", static_cast<std::int64_t>(Dtype::bf16));
   k.problem.params.set("dtype", static_cast<std::int64_t>(Dtype::s8));
-  EXPECT_EQ(read_kernel_key(k.key()), k);
+  for (const KernelCase& written : {stacked, k}) {
+    EXPECT_EQ(read_kernel_key(written.key()), written);
+  }
   k.kernel = "fast";
   ASSERT_TRUE(read_kernel_key(k.key()));
   EXPECT_EQ(read_kernel_key(k.key())->kernel, "fast");
@@ -67,13 +64,17 @@ TEST(ProofKeys, lead_to_the_work_of_a_contract) {
 }
 
 TEST(ProofVectors, are_compared_exactly) {
-  EXPECT_TRUE(at_least_as_good({1, 2}, {1, 2}));
-  EXPECT_TRUE(at_least_as_good({1, 2}, {1, 3}));
-  EXPECT_FALSE(at_least_as_good({1, 2}, {2, 1}));
-  EXPECT_FALSE(at_least_as_good({2, 1}, {1, 2}));
-  EXPECT_FALSE(dominates({1, 2}, {1, 2}));
-  EXPECT_TRUE(dominates({1, 2}, {1, 3}));
-  EXPECT_FALSE(dominates({1, 2}, {2, 1}));
+  const struct {
+    Vector a, b;
+    bool is_as_good, dominates;
+  } pairs[] = {{{1, 2}, {1, 2}, true, false},
+               {{1, 2}, {1, 3}, true, true},
+               {{1, 2}, {2, 1}, false, false},
+               {{2, 1}, {1, 2}, false, false}};
+  for (const auto& p : pairs) {
+    EXPECT_EQ(at_least_as_good(p.a, p.b), p.is_as_good);
+    EXPECT_EQ(dominates(p.a, p.b), p.dominates);
+  }
   EXPECT_THAT(minimal({{2, 2}, {1, 3}, {3, 1}, {1, 3}, {2, 3}, {4, 4}}),
               ElementsAre(Vector{1, 3}, Vector{2, 2}, Vector{3, 1}));
   EXPECT_THAT(minimal({}), testing::IsEmpty());
@@ -143,44 +144,41 @@ std::string refusal(const Proof& proof) {
 }
 
 TEST(ProofFormulas, may_not_fall_when_a_time_grows) {
-  const auto said = [](const Node& formula) { return refusal(proof_of({formula})); };
   const auto sum = [](double least) { return of(Op::sum, {number(least), number(1)}); };
   const auto least = [](double a, double b) { return of(Op::min, {number(a), number(b)}); };
-  const std::string falls = "7: the formula may fall when a time grows: ";
-  EXPECT_EQ(said(of(Op::scale, {number(0), kernel(0)})), "");
-  EXPECT_EQ(said(of(Op::scale, {sum(0), kernel(0)})), "");
-  EXPECT_EQ(said(of(Op::scale, {sum(-0.5), kernel(0)})), falls + "a factor that is no number >= 0");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), sum(0)})), "") << "one of them is above 0";
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), least(1, 2)})), "");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), least(0, 2)})),
-            falls + "a divisor that is no number > 0");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), least(2, 0)})),
-            falls + "a divisor that is no number > 0");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), of(Op::scale, {number(2), number(3)})})), "");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), of(Op::scale, {number(0), number(3)})})),
-            falls + "a divisor that is no number > 0");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), of(Op::divide, {number(2), number(3)})})), "");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), of(Op::max, {kernel(1), number(3)})})),
-            falls + "a divisor that is no number > 0");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), {.op = Op::fact, .index = 1}})), "");
-  EXPECT_EQ(said(of(Op::divide, {kernel(0), {.op = Op::slot, .index = 0}})),
-            falls + "a divisor that is no number > 0");
-  EXPECT_EQ(said(of(Op::rate, {number(0), kernel(0)})), "");
-  EXPECT_EQ(said(of(Op::rate, {number(-1), kernel(0)})),
-            falls + "an amount that is no number >= 0");
-  EXPECT_EQ(said(of(Op::rate, {number(1), of(Op::max, {number(-1), number(-2)})})),
-            falls + "a rate over what may be negative");
-  EXPECT_EQ(said(of(Op::rate, {number(1), of(Op::scale, {number(1), number(-2)})})),
-            falls + "a rate over what may be negative");
-  EXPECT_EQ(said(of(Op::sum, {of(Op::rate, {number(1), kernel(0)}), number(1)})), "");
-  EXPECT_EQ(said(of(Op::scale, {of(Op::rate, {number(1), number(1)}), number(1)})),
-            falls + "a factor that is no number >= 0");
-  EXPECT_EQ(said(of(Op::sum, {})), "7: an operation without operands");
-  EXPECT_EQ(said(of(Op::scale, {number(1)})), "7: an operation without two operands");
-  EXPECT_EQ(said(of(Op::rate, {number(1), number(1), number(1)})),
-            "7: an operation without two operands");
-  EXPECT_EQ(said(kernel(5)), "");
-  EXPECT_EQ(said(kernel(6)), "7: names an unknown kernel");
+  const auto divided = [](Node by) { return of(Op::divide, {kernel(0), std::move(by)}); };
+  const auto scaled = [](double a, double b) { return of(Op::scale, {number(a), number(b)}); };
+  const std::string falls = "7: the formula may fall when a time grows: ",
+                    factor = falls + "a factor that is no number >= 0",
+                    divisor = falls + "a divisor that is no number > 0",
+                    negative = falls + "a rate over what may be negative",
+                    two = "7: an operation without two operands";
+  const std::pair<Node, std::string> formulas[] = {
+      {of(Op::scale, {number(0), kernel(0)}), ""},
+      {of(Op::scale, {sum(0), kernel(0)}), ""},
+      {of(Op::scale, {sum(-0.5), kernel(0)}), factor},
+      {divided(sum(0)), ""},  // one of them is above 0
+      {divided(least(1, 2)), ""},
+      {divided(least(0, 2)), divisor},
+      {divided(least(2, 0)), divisor},
+      {divided(scaled(2, 3)), ""},
+      {divided(scaled(0, 3)), divisor},
+      {divided(of(Op::divide, {number(2), number(3)})), ""},
+      {divided(of(Op::max, {kernel(1), number(3)})), divisor},
+      {divided({.op = Op::fact, .index = 1}), ""},
+      {divided({.op = Op::slot, .index = 0}), divisor},
+      {of(Op::rate, {number(0), kernel(0)}), ""},
+      {of(Op::rate, {number(-1), kernel(0)}), falls + "an amount that is no number >= 0"},
+      {of(Op::rate, {number(1), of(Op::max, {number(-1), number(-2)})}), negative},
+      {of(Op::rate, {number(1), scaled(1, -2)}), negative},
+      {of(Op::sum, {of(Op::rate, {number(1), kernel(0)}), number(1)}), ""},
+      {of(Op::scale, {of(Op::rate, {number(1), number(1)}), number(1)}), factor},
+      {of(Op::sum, {}), "7: an operation without operands"},
+      {of(Op::scale, {number(1)}), two},
+      {of(Op::rate, {number(1), number(1), number(1)}), two},
+      {kernel(5), ""},
+      {kernel(6), "7: names an unknown kernel"}};
+  for (const auto& [formula, said] : formulas) EXPECT_EQ(refusal(proof_of({formula})), said);
 }
 
 // a is a number, b a word; what breaks a rule is no configuration.

@@ -83,112 +83,125 @@ TEST(ProofPrecisions, of_one_type_are_of_everything) {
 
 TEST(ProofPrecisions, narrower_than_16_bits_are_of_linears_between_what_the_device_computes) {
   const Dtype f8 = f8_e4m3fn, f4 = f4_e2m1;
-  EXPECT_THAT(types(precision("int8")), ElementsAre(s8, s8, s8, s8, s8, bf16, bf16, bf16));
-  EXPECT_THAT(types(precision("int8", {}, false)), ElementsAre(s8, s8, s8, s8, s8, f32, f32, f32));
-  EXPECT_THAT(types(precision("fp8")), ElementsAre(f8, f8, f8, f8, bf16, bf16, bf16, bf16));
-  EXPECT_THAT(types(precision("w8a16")), ElementsAre(s8, s8, s8, s8, bf16, bf16, bf16, bf16));
-  for (const char* packed : {"w4a16", "f4_e2m1", "mxfp4", "nvfp4"}) {
-    EXPECT_THAT(types(precision(packed)), ElementsAre(f4, f4, f4, f4, bf16, bf16, bf16, bf16));
-    EXPECT_EQ(precision(packed).name, packed);
+  using Types = std::vector<Dtype>;
+  const Types packed = {f4, f4, f4, f4, bf16, bf16, bf16, bf16};
+  const struct {
+    const char *stated, *name;
+    PackedWeights format;
+    Types types;
+  } precisions[] = {
+      {"int8", "int8", PackedWeights::as_stated, {s8, s8, s8, s8, s8, bf16, bf16, bf16}},
+      {"s8", "int8", PackedWeights::as_stated, {s8, s8, s8, s8, s8, bf16, bf16, bf16}},
+      {"fp8", "fp8", PackedWeights::as_stated, {f8, f8, f8, f8, bf16, bf16, bf16, bf16}},
+      {"f8_e4m3fn", "fp8", PackedWeights::as_stated, {f8, f8, f8, f8, bf16, bf16, bf16, bf16}},
+      {"w8a16", "w8a16", PackedWeights::weights_only, {s8, s8, s8, s8, bf16, bf16, bf16, bf16}},
+      {"w4a16", "w4a16", PackedWeights::weights_only, packed},
+      {"f4_e2m1", "f4_e2m1", PackedWeights::as_stated, packed},
+      {"mxfp4", "mxfp4", PackedWeights::mxfp4, packed},
+      {"nvfp4", "nvfp4", PackedWeights::nvfp4, packed}};
+  for (const auto& p : precisions) {
+    EXPECT_EQ(types(precision(p.stated)), p.types) << p.stated;
+    EXPECT_EQ(precision(p.stated).name, p.name);
+    EXPECT_EQ(precision(p.stated).packed, p.format) << p.stated;
   }
-  EXPECT_EQ(precision("s8").name, "int8");
-  EXPECT_EQ(precision("f8_e4m3fn").name, "fp8");
-  EXPECT_EQ(precision("w8a16").name, "w8a16");
+  EXPECT_THAT(types(precision("int8", {}, false)), ElementsAre(s8, s8, s8, s8, s8, f32, f32, f32));
 }
 
-TEST(ProofPrecisions, ask_for_formats_of_packed_weights) {
-  EXPECT_EQ(precision("w4a16").packed, PackedWeights::weights_only);
-  EXPECT_EQ(precision("w8a16").packed, PackedWeights::weights_only);
-  EXPECT_EQ(precision("f4_e2m1").packed, PackedWeights::as_stated);
-  EXPECT_EQ(precision("int8").packed, PackedWeights::as_stated);
-  EXPECT_EQ(precision("mxfp4").packed, PackedWeights::mxfp4);
-  EXPECT_EQ(precision("nvfp4").packed, PackedWeights::nvfp4);
-}
-
-// Of what the checkpoint stores so, only that is narrow; of anything else all linears are.
+// By qkv, output, ffn, experts and head.
 TEST(ProofPrecisions, are_of_the_linears_that_a_checkpoint_stores_so) {
   const Dtype f4 = f4_e2m1, f8 = f8_e4m3fn;
-  const ModelSpec packed = stored(KernelKind::experts, f4, false, PackedWeights::mxfp4);
-  const auto narrow = [](const std::vector<Dtype>& all) {
-    return std::vector<bool>{all[0] != bf16, all[1] != bf16, all[2] != bf16, all[3] != bf16,
-                             all[4] != bf16};
-  };
-  const std::vector<bool> experts = {false, false, false, true, false},
-                          linears = {true, true, true, true, false},
-                          qkv = {true, false, false, false, false},
-                          all = {true, true, true, true, true};
+  const ModelSpec packed = stored(KernelKind::experts, f4, false, PackedWeights::mxfp4),
+                  eight = stored(KernelKind::qkv, s8, true),
+                  only = stored(KernelKind::qkv, s8, false),  // its inputs are not of 8 bits
+      float8 = stored(KernelKind::qkv, f8, true);
   EXPECT_THAT(types(precision("mxfp4", packed)),
               ElementsAre(bf16, bf16, bf16, f4, bf16, bf16, bf16, bf16));
-  EXPECT_EQ(narrow(types(precision("w4a16", packed))), experts);
-  EXPECT_EQ(narrow(types(precision("w8a16", packed))), linears);
-  EXPECT_EQ(narrow(types(precision("int8", packed))), all);
-  const ModelSpec eight = stored(KernelKind::qkv, s8, true);
-  EXPECT_EQ(narrow(types(precision("int8", eight))), qkv);
-  EXPECT_EQ(narrow(types(precision("w8a16", eight))), qkv);
-  EXPECT_EQ(narrow(types(precision("mxfp4", eight))), linears);
-  const ModelSpec only = stored(KernelKind::qkv, s8, false);
-  EXPECT_EQ(narrow(types(precision("int8", only))), all) << "its inputs are not of 8 bits";
-  EXPECT_EQ(narrow(types(precision("w8a16", only))), qkv);
-  const ModelSpec float8 = stored(KernelKind::qkv, f8, true);
   EXPECT_THAT(types(precision("fp8", float8)),
               ElementsAre(f8, bf16, bf16, bf16, bf16, bf16, bf16, bf16));
-  EXPECT_EQ(narrow(types(precision("int8", float8))), all);
-  EXPECT_EQ(narrow(types(precision("w8a16", float8))), qkv);
+  const std::string experts = "00010", linears = "11110", qkv = "10000", all = "11111";
+  for (const auto& [name, spec, narrow] : {std::tuple("w4a16", &packed, experts),
+                                           {"w8a16", &packed, linears},
+                                           {"int8", &packed, all},
+                                           {"int8", &eight, qkv},
+                                           {"w8a16", &eight, qkv},
+                                           {"mxfp4", &eight, linears},
+                                           {"int8", &only, all},
+                                           {"w8a16", &only, qkv},
+                                           {"int8", &float8, all},
+                                           {"w8a16", &float8, qkv}}) {
+    std::string found;
+    for (const Dtype type : types(precision(name, *spec))) found += type == bf16 ? '0' : '1';
+    EXPECT_EQ(found.substr(0, 5), narrow) << name;
+  }
 }
 
 TEST(ProofPrecisions, of_a_checkpoint_are_what_it_states) {
-  const auto name = [](const ModelSpec& spec) { return precision("checkpoint", spec).name; };
-  EXPECT_EQ(name({}), "bf16");
-  EXPECT_EQ(name(stored(KernelKind::qkv, s8, true)), "int8");
-  EXPECT_EQ(name(stored(KernelKind::qkv, s8, false)), "w8a16");
-  EXPECT_EQ(name(stored(KernelKind::qkv, f8_e4m3fn, true)), "fp8");
-  EXPECT_EQ(name(stored(KernelKind::qkv, f8_e4m3fn, false)), "w8a16");
-  EXPECT_EQ(name(stored(KernelKind::qkv, f4_e2m1)), "w4a16");
-  EXPECT_EQ(name(stored(KernelKind::qkv, f4_e2m1, false, PackedWeights::mxfp4)), "mxfp4");
   ModelSpec cache;
   cache.quantization = Quantization{.kv_cache = f8_e4m3fn};
-  EXPECT_EQ(name(cache), "bf16+kv_cache=f8_e4m3fn");
-  EXPECT_EQ(precision("checkpoint", cache).kv_cache, f8_e4m3fn);
-  EXPECT_EQ(precision("checkpoint+kv_cache=bf16", cache).name, "bf16");
-  EXPECT_EQ(precision("checkpoint+kv_cache=bf16", cache).kv_cache, bf16);
-  EXPECT_EQ(precision("bf16", cache).kv_cache, bf16);
-  EXPECT_EQ(precision("fp8", cache).kv_cache, f8_e4m3fn);
-  EXPECT_EQ(precision("fp8", cache).name, "fp8");
-  EXPECT_EQ(precision("fp8").kv_cache, bf16);
+  const struct {
+    const char* stated;
+    ModelSpec spec;
+    const char* name;
+    Dtype kv_cache = bf16;
+  } cases[] = {
+      {"checkpoint", {}, "bf16"},
+      {"checkpoint", stored(KernelKind::qkv, s8, true), "int8"},
+      {"checkpoint", stored(KernelKind::qkv, s8, false), "w8a16"},
+      {"checkpoint", stored(KernelKind::qkv, f8_e4m3fn, true), "fp8"},
+      {"checkpoint", stored(KernelKind::qkv, f8_e4m3fn, false), "w8a16"},
+      {"checkpoint", stored(KernelKind::qkv, f4_e2m1), "w4a16"},
+      {"checkpoint", stored(KernelKind::qkv, f4_e2m1, false, PackedWeights::mxfp4), "mxfp4"},
+      {"checkpoint", cache, "bf16+kv_cache=f8_e4m3fn", f8_e4m3fn},
+      {"checkpoint+kv_cache=bf16", cache, "bf16"},
+      {"bf16", cache, "bf16"},
+      {"fp8", cache, "fp8", f8_e4m3fn},
+      {"fp8", {}, "fp8"}};
+  for (const auto& [stated, spec, name, kv_cache] : cases) {
+    if (std::string_view(stated) != "bf16") {
+      EXPECT_EQ(precision(stated, spec).name, name);
+    }
+    EXPECT_EQ(precision(stated, spec).kv_cache, kv_cache) << stated << name;
+  }
 }
 
 TEST(ProofPrecisions, say_in_their_name_what_is_set_apart) {
-  const Precision one = precision("fp8+kv_cache=fp8");
+  const Precision one = precision("fp8+kv_cache=fp8"),
+                  both = precision("bf16+head=f32+kv_cache=s8"),
+                  cache = meaning("kv_cache", "f16").precision;
   EXPECT_EQ(one.name, "fp8+kv_cache=f8_e4m3fn");
   EXPECT_EQ(one.kv_cache, f8_e4m3fn);
   EXPECT_EQ(one.attention, bf16);
-  EXPECT_EQ(precision("bf16+head=f32+kv_cache=s8").name, "bf16+head=f32+kv_cache=s8");
-  EXPECT_EQ(precision("bf16+head=f32+kv_cache=s8").head, f32);
-  EXPECT_EQ(precision("bf16+head=f32+kv_cache=s8").kv_cache, s8);
+  EXPECT_EQ(both.name, "bf16+head=f32+kv_cache=s8");
+  EXPECT_EQ(both.head, f32);
+  EXPECT_EQ(both.kv_cache, s8);
   EXPECT_EQ(precision("bf16+head=bf16").name, "bf16") << "no difference";
-  EXPECT_EQ(meaning("kv_cache", "f16").precision.name, "+kv_cache=f16");
-  EXPECT_EQ(meaning("kv_cache", "f16").precision.kv_cache, f16);
-  const auto why = [](const char* name) { return refusal([&] { precision(name); }); };
-  EXPECT_EQ(why("bf16+head"), "7: 'head' is no kind=dtype");
-  EXPECT_EQ(why("bf16+heads=f32"), "7: 'heads' is no kind of kernel");
-  EXPECT_EQ(why("bf16+head=f33"), "7: 'f33' is no data type");
-  EXPECT_EQ(why("w5a16"), "7: 'w5a16' is no precision that is known here");
+  EXPECT_EQ(cache.name, "+kv_cache=f16");
+  EXPECT_EQ(cache.kv_cache, f16);
+  for (const auto& [name, why] : {std::pair("bf16+head", "7: 'head' is no kind=dtype"),
+                                  {"bf16+heads=f32", "7: 'heads' is no kind of kernel"},
+                                  {"bf16+head=f33", "7: 'f33' is no data type"},
+                                  {"w5a16", "7: 'w5a16' is no precision that is known here"}}) {
+    EXPECT_EQ(refusal([&, stated = name] { precision(stated); }), why);
+  }
 }
 
 TEST(ProofSizes, are_those_of_the_workload_and_of_the_parallel_degrees) {
-  EXPECT_EQ(meaning("batch", "4").workload.batch, 4);
-  EXPECT_EQ(meaning("batch", "4").workload.new_tokens, 1);
-  EXPECT_EQ(meaning("batch", "4").workload.routing_skew, 3);
-  EXPECT_EQ(meaning("batch", "4").workload.phase, Phase::decode);
-  EXPECT_EQ(meaning("batch", "4").model, "tiny");
-  EXPECT_EQ(meaning("context", "5").workload.context, 5);
-  EXPECT_EQ(meaning("new_tokens", "6").workload.new_tokens, 6);
-  EXPECT_EQ(meaning("dp", "2").parallel.dp, 2);
-  EXPECT_EQ(meaning("tp", "2").parallel.tp, 2);
-  EXPECT_EQ(meaning("pp", "2").parallel.pp, 2);
-  EXPECT_EQ(meaning("ep", "2").parallel.ep, 2);
-  EXPECT_EQ(meaning("cp", "2").parallel.cp, 2);
-  EXPECT_EQ(meaning("batch", "1073741824").workload.batch, 1 << 30);
+  const Configuration four = meaning("batch", "4");
+  EXPECT_EQ(four.workload.new_tokens, 1);
+  EXPECT_EQ(four.workload.routing_skew, 3);
+  EXPECT_EQ(four.workload.phase, Phase::decode);
+  EXPECT_EQ(four.model, "tiny");
+  const auto sizes = [](const char* domain, const char* value = "2") {
+    const auto& [w, p] =
+        std::pair(meaning(domain, value).workload, meaning(domain, value).parallel);
+    return std::vector<std::int64_t>{w.batch, w.context, w.new_tokens, p.dp,
+                                     p.tp,    p.pp,      p.ep,         p.cp};
+  };
+  const char* const domains[] = {"batch", "context", "new_tokens", "dp", "tp", "pp", "ep", "cp"};
+  for (std::size_t i = 0; i < std::size(domains); ++i) {
+    EXPECT_EQ(sizes(domains[i]).at(i), 2) << domains[i];
+  }
+  EXPECT_EQ(sizes("batch", "1073741824").front(), 1 << 30);
   const auto why = [](const char* domain, const char* value) {
     return refusal([&] { meaning(domain, value); });
   };
@@ -254,26 +267,25 @@ TEST(ProofPlans, state_a_space_of_all_problems) {
 }
 
 TEST(ProofPlans, are_held_against_what_a_proof_states) {
-  const auto why = [](const std::function<void(Proof&)>& change) {
+  const char *domains = "7: the domains are not those of the plan",
+             *constraints = "7: the constraints are not those of the plan";
+  const std::pair<void (*)(Proof&), const char*> changes[] = {
+      {[](Proof& p) { p.domains[1].values[0] = "2"; }, domains},
+      {[](Proof& p) { p.domains[1].name = "b"; }, domains},
+      {[](Proof& p) { p.constraints[0].name = "x"; }, constraints},
+      {[](Proof& p) { p.constraints[0].expression = "x"; }, constraints},
+      {[](Proof& p) { p.fronts.pop_back(); }, "1: the fronts are not those of the plan"},
+      {[](Proof& p) { p.target->backend = "x"; },
+       "4: backend and device are not those of the plan"},
+      {[](Proof& p) { p.model->id = "x"; },
+       "5: name and dimensions of the model are not those of the plan"},
+      {[](Proof& p) { p.plan_hash = "x"; },
+       "3: the plan is not the one whose hash the header has"}};
+  for (const auto& [change, why] : changes) {
     Proof proof = whole_proof(two_problems());
     change(proof);
-    return refusal([&] { StatedPlan(proof).check_space(); });
-  };
-  EXPECT_EQ(why([](Proof& p) { p.domains[1].values[0] = "2"; }),
-            "7: the domains are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.domains[1].name = "b"; }),
-            "7: the domains are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.constraints[0].name = "x"; }),
-            "7: the constraints are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.constraints[0].expression = "x"; }),
-            "7: the constraints are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.fronts.pop_back(); }), "1: the fronts are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.target->backend = "x"; }),
-            "4: backend and device are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.model->id = "x"; }),
-            "5: name and dimensions of the model are not those of the plan");
-  EXPECT_EQ(why([](Proof& p) { p.plan_hash = "x"; }),
-            "3: the plan is not the one whose hash the header has");
+    EXPECT_EQ(refusal([&] { StatedPlan(proof).check_space(); }), why);
+  }
   const Proof odd = proof_of({{"model", "tiny"}});
   EXPECT_THAT(refusal([&] { StatedPlan plan(odd); }), StartsWith("3: the plan cannot be read: "));
   const Proof phase = proof_of(
@@ -283,32 +295,36 @@ TEST(ProofPlans, are_held_against_what_a_proof_states) {
 
 // Objectives without a formula are passed over wherever they stand.
 TEST(ProofPlans, have_objectives_in_their_order) {
-  const auto why = [](const std::vector<std::string>& planned, std::vector<Objective> stated,
-                      std::int64_t run_objective) {
-    Json plan = two_problems();
-    plan["objectives"] = planned;
-    Proof proof = whole_proof(plan);
-    proof.objectives = std::move(stated);
-    proof.run_objective = run_objective;
-    return refusal([&] { StatedPlan(proof).check_space(); });
-  };
   const Objective latency{"latency", false, "ns"}, throughput{"throughput", true, "tokens/s"},
       memory{"memory", false, "bytes"};
-  const std::string other = "1: the objectives are not those of the plan";
-  EXPECT_EQ(why({"energy", "throughput", "memory", "latency"}, {throughput, memory, latency}, 2),
-            "");
-  EXPECT_EQ(why({"throughput"}, {throughput}, -1), "");
-  EXPECT_EQ(why({"throughput", "latency"}, {throughput}, -1), other);
-  EXPECT_EQ(why({"throughput"}, {throughput, latency}, -1), other);
-  EXPECT_EQ(why({"throughput"}, {latency}, -1), other);
-  EXPECT_EQ(why({"throughput"}, {{"throughput", false, "tokens/s"}}, -1), other);
-  EXPECT_EQ(why({"throughput"}, {{"throughput", true, "tokens"}}, -1), other);
-  EXPECT_EQ(why({"latency"}, {{"latency", true, "ns"}}, 0), other);
-  EXPECT_EQ(why({"memory"}, {{"memory", true, "bytes"}}, -1), other);
-  const std::string runs = "1: runs are said to be of another objective than latency";
-  EXPECT_EQ(why({"throughput"}, {throughput}, 0), runs);
-  EXPECT_EQ(why({"throughput", "latency"}, {throughput, latency}, 0), runs);
-  EXPECT_EQ(why({"throughput", "latency"}, {throughput, latency}, -1), runs);
+  const std::string other = "1: the objectives are not those of the plan",
+                    runs = "1: runs are said to be of another objective than latency";
+  const struct {
+    std::vector<const char*> planned;
+    std::vector<Objective> stated;
+    std::int64_t run_objective;
+    std::string why;
+  } cases[] = {
+      {{"energy", "throughput", "memory", "latency"}, {throughput, memory, latency}, 2, ""},
+      {{"throughput"}, {throughput}, -1, ""},
+      {{"throughput", "latency"}, {throughput}, -1, other},
+      {{"throughput"}, {throughput, latency}, -1, other},
+      {{"throughput"}, {latency}, -1, other},
+      {{"throughput"}, {{"throughput", false, "tokens/s"}}, -1, other},
+      {{"throughput"}, {{"throughput", true, "tokens"}}, -1, other},
+      {{"latency"}, {{"latency", true, "ns"}}, 0, other},
+      {{"memory"}, {{"memory", true, "bytes"}}, -1, other},
+      {{"throughput"}, {throughput}, 0, runs},
+      {{"throughput", "latency"}, {throughput, latency}, 0, runs},
+      {{"throughput", "latency"}, {throughput, latency}, -1, runs}};
+  for (const auto& c : cases) {
+    Json plan = two_problems();
+    plan["objectives"] = c.planned;
+    Proof proof = whole_proof(plan);
+    proof.objectives = c.stated;
+    proof.run_objective = c.run_objective;
+    EXPECT_EQ(refusal([&] { StatedPlan(proof).check_space(); }), c.why);
+  }
 }
 
 }  // namespace

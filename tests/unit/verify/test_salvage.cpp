@@ -22,9 +22,10 @@ class SalvageDatabase : public testing::Test {
     head_ = open_store_read_only(from_)->chain_head(1);
   }
 
-  std::vector<std::uint64_t> seeds_of_the_copy() const {
+  using Seeds = std::vector<std::uint64_t>;
+  Seeds seeds_of_the_copy() const {
     const auto store = open_store(to_);  // a writer takes it
-    std::vector<std::uint64_t> out;
+    Seeds out;
     for (const Measurement& m : store->run_measurements(1)) out.push_back(m.seed);
     store->require_sound();
     return out;
@@ -51,7 +52,7 @@ TEST_F(SalvageDatabase, of_a_sound_one_is_the_same_rows_under_the_same_heads) {
   ASSERT_EQ(done.copy.runs.size(), 1u);
   EXPECT_EQ(done.copy.runs[0].head, head_);
   EXPECT_EQ(open_store_read_only(to_)->chain_head(1), head_);
-  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(seeds_of_the_copy(), (Seeds{1, 2, 3, 4}));
   EXPECT_EQ(file_bytes(from_), before);
 }
 
@@ -62,7 +63,7 @@ TEST_F(SalvageDatabase, leaves_triggers_views_and_foreign_tables_behind_and_no_r
   const Salvage done = salvage_database(from_, to_);
   EXPECT_EQ(names(done), (std::vector<std::string>(4, "schema 0")));
   EXPECT_EQ(done.copy.runs.at(0).head, head_);
-  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(seeds_of_the_copy(), (Seeds{1, 2, 3, 4}));
 }
 
 TEST_F(SalvageDatabase, leaves_out_rows_without_their_checksum_and_says_that_the_head_is_new) {
@@ -71,7 +72,7 @@ TEST_F(SalvageDatabase, leaves_out_rows_without_their_checksum_and_says_that_the
   EXPECT_EQ(names(done), (std::vector<std::string>{"entry 2"}));
   EXPECT_EQ(done.copy.runs.at(0).stored_head, head_);
   EXPECT_NE(done.copy.runs.at(0).head, head_);
-  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 3, 4}));
+  EXPECT_EQ(seeds_of_the_copy(), (Seeds{1, 3, 4}));
 }
 
 TEST_F(SalvageDatabase, leaves_out_forged_figures_and_what_was_drawn_from_them) {
@@ -143,7 +144,7 @@ TEST_F(SalvageDatabase, keeps_rows_whose_samples_are_retired) {
   const Salvage done = salvage_database(from_, to_);
   EXPECT_TRUE(names(done).empty());
   EXPECT_EQ(done.copy.runs.at(0).head, head_);
-  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(seeds_of_the_copy(), (Seeds{1, 2, 3, 4, 5}));
   EXPECT_EQ(open_store_read_only(to_)->run_measurements(1).at(4).samples.size(), 3u);
 }
 
@@ -152,7 +153,7 @@ TEST_F(SalvageDatabase, leaves_out_rows_whose_samples_are_changed_or_missing) {
           "UPDATE sample_block SET bytes = zeroblob(16) WHERE entry = 2; DELETE FROM sample_block "
           "WHERE entry = 3");
   EXPECT_EQ(names(salvage_database(from_, to_)), (std::vector<std::string>{"entry 2", "entry 3"}));
-  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 4}));
+  EXPECT_EQ(seeds_of_the_copy(), (Seeds{1, 4}));
 }
 
 TEST_F(SalvageDatabase, without_a_table_of_samples_is_what_has_none) {

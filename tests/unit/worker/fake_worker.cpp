@@ -6,13 +6,22 @@
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/kernels/written.hpp"
 
 namespace halmark::test {
 
 Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return {
-      "gemm",
-      {{"m", m}, {"n", n}, {"k", k}, {"src_dtype", f32}, {"wei_dtype", f32}, {"dst_dtype", f32}}};
+  return {"gemm",
+          halmark::test::written("m=? n=? k=? src_dtype=f32 wei_dtype=f32 dst_dtype=f32", m, n, k)};
+}
+
+std::unique_ptr<Worker> bare_worker() {
+  WorkerOptions options;
+  options.program = in_build("/bin/halmark-worker");
+  options.cpus = CpuSet{};
+  auto started = Worker::start(options);
+  if (!started) throw std::runtime_error(started.failure.reason);
+  return std::move(*started);
 }
 
 FakeWorker::FakeWorker(const std::string& script, std::int64_t arena_bytes) {
@@ -34,13 +43,14 @@ FakeWorker::FakeWorker(const std::string& script, std::int64_t arena_bytes) {
 }
 
 protocol::Stage stage_of(std::int64_t id, const Problem& problem, CacheMode mode, int sets) {
-  protocol::Stage stage;
-  stage.id = id;
-  stage.problem = problem;
-  stage.mode = mode;
-  stage.sets = sets;
-  stage.seed = 7;
-  return stage;
+  return {.id = id,
+          .kernel = {},
+          .problem = problem,
+          .config = {},
+          .mode = mode,
+          .sets = sets,
+          .seed = 7,
+          .group = {}};
 }
 
 protocol::SampleRequest count_samples(std::int64_t id, std::int64_t n) {

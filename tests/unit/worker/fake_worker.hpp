@@ -27,7 +27,27 @@ class FakeWorker {
   std::unique_ptr<Worker> worker_;
 };
 
+// Without a plugin.
+std::unique_ptr<Worker> bare_worker();
+
 protocol::Stage stage_of(std::int64_t id, const Problem& problem, CacheMode mode, int sets);
+inline protocol::Stage small_stage(std::int64_t id = 1) {
+  return stage_of(id, gemm(2, 2, 2), CacheMode::hot, 1);
+}
+inline protocol::SequenceRequest sequence_of(std::vector<protocol::SequenceStep> steps,
+                                             std::int64_t repeat, std::int64_t warmup = 0) {
+  return {.steps = std::move(steps), .repeat = repeat, .warmup = warmup, .barrier = {}};
+}
+inline protocol::ProbeRequest probe_of(protocol::ProbeKind kind, int windows = 100,
+                                       std::int64_t working_set_bytes = 0) {
+  return {.kind = kind,
+          .path = {},
+          .isa = {},
+          .windows = windows,
+          .window_ms = 0.5,
+          .working_set_bytes = working_set_bytes,
+          .barrier = {}};
+}
 protocol::SampleRequest count_samples(std::int64_t id, std::int64_t n);
 
 // The revealed output of `set` is the naive product of the inputs generated for `input_set`.

@@ -8,12 +8,41 @@
 #include <utility>
 #include <vector>
 
+#include "host/process/barrier.hpp"
 #include "kernels/contract.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "tests/unit/host/plugin/table_plugin.hpp"
+#include "tests/unit/kernels/written.hpp"
+#include "worker/request_failed.hpp"
 #include "worker/staging/staged_kernel.hpp"
+#include "worker/timed_step.hpp"
 
 namespace halmark::worker::test {
+
+inline const Problem gemm{
+    "gemm", halmark::test::written("m=3 n=4 k=5 src_dtype=f32 wei_dtype=f32 dst_dtype=f32")};
+inline const Problem softmax{"softmax",
+                             halmark::test::written("rows=8 cols=16 src_dtype=f32 dst_dtype=f32")};
+inline Problem copy(std::int64_t bytes) { return {"copy", {{"bytes", bytes}}}; }
+
+// What an action that has to fail fails with.
+template <class Action>
+protocol::Failed failure_of(Action action) {
+  try {
+    action();
+  } catch (const RequestFailed& failure) {
+    return failure.failed();
+  }
+  return {.code = HM_OK, .phase = {}, .message = "accepted"};
+}
+
+inline CommonStart together(SharedBarrier& barrier, int parties = 1) {
+  return {.barrier = &barrier, .parties = parties, .timeout = std::chrono::seconds(60)};
+}
+inline BarrierOutcome outcome_at(SharedBarrier& barrier) {
+  return barrier.arrive_and_spin(1, std::chrono::seconds(1));
+}
+inline std::int32_t launch_fails(const hm_launch&) { return HM_LAUNCH_FAILED; }
 
 class ManualClock : public ClockSource {
  public:
@@ -87,13 +116,14 @@ class TableDevice {
         DeviceContext{*instance, device, stream, memory, clock, kernels});
   }
   protocol::Stage request(CacheMode mode, int sets) const {
-    protocol::Stage stage;
-    stage.id = 1;
-    stage.problem = state.problem;
-    stage.mode = mode;
-    stage.sets = sets;
-    stage.seed = 7;
-    return stage;
+    return {.id = 1,
+            .kernel = {},
+            .problem = state.problem,
+            .config = {},
+            .mode = mode,
+            .sets = sets,
+            .seed = 7,
+            .group = {}};
   }
   std::unique_ptr<StagedKernel> stage(CacheMode mode, int sets) {
     return std::make_unique<StagedKernel>(*context, request(mode, sets), [](const char*) {});
@@ -181,8 +211,7 @@ class TableDevice {
   }
   void fill_kernel() {
     hm_kernel_api& k = tables.kernel;
-    k.supports = [](hm_device*, std::uint32_t, const hm_problem*, const hm_config*,
-                    hm_error*) -> std::int32_t { return HM_OK; };
+    k.supports = table_plugin::ok;
     k.prepare = [](hm_device*, std::uint32_t, const hm_problem*, const hm_config*, hm_comm*,
                    hm_prepared** out, hm_error*) {
       ++state.prepared;

@@ -90,11 +90,10 @@ TEST(SetSize, is_read_from_the_rollup_or_has_its_reason) {
       set_size("aaaa-bbbb ---p 0 00:00 0 [rollup]\nRss:  9 kB\nPss:   12 kB\nPss_Anon: 3 kB\n")
           .bytes,
       12 * 1024);
-  EXPECT_FALSE(set_size("Rss: 9 kB\n").bytes);
-  EXPECT_NE(set_size("Rss: 9 kB\n").reason.find("Pss"), std::string::npos);
-  EXPECT_FALSE(set_size("Pss: many kB\n").bytes);
-  EXPECT_FALSE(set_size("Pss: 12 MB\n").bytes);
-  EXPECT_FALSE(set_size("Pss: 12 MB\n").reason.empty());
+  for (const char* text : {"Rss: 9 kB\n", "Pss: many kB\n", "Pss: 12 MB\n"}) {
+    EXPECT_FALSE(set_size(text).bytes);
+    EXPECT_NE(set_size(text).reason.find("Pss"), std::string::npos);
+  }
 }
 
 TEST(SetSize, grows_with_what_this_process_writes) {

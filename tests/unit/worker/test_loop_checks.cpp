@@ -14,12 +14,11 @@
 namespace halmark::worker {
 namespace {
 
+using namespace protocol;
+using enum CacheMode;
 using test::state;
 using test::TableDevice;
-
-constexpr auto f32 = static_cast<std::int64_t>(Dtype::f32);
-const Problem activation{"softmax",
-                         {{"rows", 8}, {"cols", 16}, {"src_dtype", f32}, {"dst_dtype", f32}}};
+const Problem& activation = test::softmax;
 
 // Each execution writes its number into every byte of its output.
 struct Counting {
@@ -44,13 +43,26 @@ struct Counting {
     };
     kernel = device.stage(mode, sets);
   }
-  std::byte at(const protocol::KeptOutput& kept, std::int64_t i) const {
+  std::byte at(const KeptOutput& kept, std::int64_t i) const {
     return device.context->kept_outputs.data()[kept.offset + i];
+  }
+  std::string input() const {
+    const auto& buffer = test::of(kernel->ring().handles(0)[0]);
+    return {reinterpret_cast<const char*>(buffer.data), buffer.bytes};
   }
 };
 
-protocol::Measured sampled(Counting& counting, const protocol::OutputChecks& wanted,
-                           std::int64_t samples, std::int64_t repeat, double expected_ns) {
+// What is kept behind the waiting for `repeats` executions.
+Measured after_wait(LoopChecks& checks, std::int64_t repeats, std::vector<Signal>&& signals = {}) {
+  checks.check_after_wait(repeats, signals);
+  Measured measured;
+  checks.add_to(measured);
+  measured.signals = std::move(signals);
+  return measured;
+}
+
+Measured sampled(Counting& counting, const OutputChecks& wanted, std::int64_t samples,
+                 std::int64_t repeat, double expected_ns) {
   LoopChecks checks(*counting.device.context, *counting.kernel, wanted, expected_ns);
   const auto step = make_timed_step(*counting.device.context, *counting.kernel, repeat);
   step->act_between(&checks);
@@ -60,14 +72,14 @@ protocol::Measured sampled(Counting& counting, const protocol::OutputChecks& wan
     EXPECT_TRUE(step->execute());
   }
   EXPECT_TRUE(step->arrange(set));
-  protocol::Measured measured;
+  Measured measured;
   checks.add_to(measured);
   return measured;
 }
 
 TEST(LoopChecks, keep_every_execution_of_a_short_series_and_as_many_as_asked_of_a_long_one) {
   for (const std::int64_t samples : {0, 1, 9, 10, 11, 300}) {
-    Counting counting(activation, CacheMode::rotate_const, 3);
+    Counting counting(activation, rotate_const, 3);
     const auto measured = sampled(counting, {.executions = 10}, samples, 1, 1e9);
     EXPECT_EQ(measured.kept.size(), std::min<std::size_t>(static_cast<std::size_t>(samples), 10))
         << samples;
@@ -81,10 +93,10 @@ TEST(LoopChecks, keep_every_execution_of_a_short_series_and_as_many_as_asked_of_
 }
 
 TEST(LoopChecks, copy_what_the_last_execution_of_the_set_wrote_whole) {
-  Counting counting(activation, CacheMode::rotate_const, 3);
+  Counting counting(activation, rotate_const, 3);
   const auto measured = sampled(counting, {.executions = 1}, 1, 1, 1e9);
   ASSERT_EQ(measured.kept.size(), 1u);
-  const protocol::KeptOutput& kept = measured.kept[0];
+  const KeptOutput& kept = measured.kept[0];
   EXPECT_EQ(kept.bytes, 8 * 16 * 4);
   EXPECT_EQ(kept.begin, 0);
   EXPECT_FALSE(kept.at_once);
@@ -97,7 +109,7 @@ TEST(LoopChecks, copy_what_the_last_execution_of_the_set_wrote_whole) {
 
 TEST(LoopChecks, of_an_output_above_256_KiB_keep_a_stretch_inside_it) {
   constexpr std::int64_t bytes = 1 << 20;
-  Counting counting({"copy", {{"bytes", bytes}}}, CacheMode::hot, 1, 16 << 20);
+  Counting counting(test::copy(bytes), hot, 1, 16 << 20);
   const auto measured = sampled(counting, {.executions = 20}, 20, 1, 1e9);
   std::set<std::int64_t> begins;
   for (const auto& kept : measured.kept) {
@@ -110,18 +122,14 @@ TEST(LoopChecks, of_an_output_above_256_KiB_keep_a_stretch_inside_it) {
 }
 
 TEST(LoopChecks, change_one_row_for_one_execution_and_put_it_back) {
-  Counting counting(activation, CacheMode::hot, 1);
-  const auto& ring = counting.kernel->ring();
-  const std::string before(reinterpret_cast<const char*>(test::of(ring.handles(0)[0]).data),
-                           8 * 16 * 4);
+  Counting counting(activation, hot, 1);
+  const std::string before = counting.input();
   counting.inputs_seen.clear();
   const auto measured = sampled(counting, {.rows = 3}, 60, 1, 1e6);
   EXPECT_EQ(measured.overwritten.size(), 3u);
   EXPECT_GE(counting.inputs_seen.size(), 2u);
   EXPECT_LE(counting.inputs_seen.size(), 4u);
-  const std::string after(reinterpret_cast<const char*>(test::of(ring.handles(0)[0]).data),
-                          8 * 16 * 4);
-  EXPECT_EQ(after, before);
+  EXPECT_EQ(counting.input(), before);
   for (const std::string& seen : counting.inputs_seen) {
     int rows = 0;
     for (std::size_t r = 0; r < 8; ++r)
@@ -140,16 +148,13 @@ using Seen = std::vector<std::string>;
 
 // Two operands of 8 x 16 and what the samples on them take, by the number of the sample.
 struct Redrawing {
-  Counting counting{activation, CacheMode::hot, 1};
+  Counting counting{activation, hot, 1};
   std::vector<TimedSample> series;
-  protocol::Measured measured;
+  Measured measured;
 
   // `slow`: a sample on other inputs than the staged ones takes so much longer.
   void run(std::int64_t repeat, double plain_ns, double slow_ns) {
-    const auto& buffer = test::of(counting.kernel->ring().handles(0)[0]);
-    const auto now = [&] {
-      return std::string(reinterpret_cast<const char*>(buffer.data), buffer.bytes);
-    };
+    const auto now = [&] { return counting.input(); };
     const std::string staged = now();
     LoopChecks checks(*counting.device.context, *counting.kernel, {.redraws = 6}, 1e6);
     const auto step = make_timed_step(*counting.device.context, *counting.kernel, repeat);
@@ -210,7 +215,7 @@ TEST(LoopChecks, say_what_an_execution_on_new_inputs_costs) {
 
 TEST(LoopChecks, spend_no_executions_of_their_own_on_slow_kernels) {
   for (const double expected_ns : {1e6, 3e6}) {
-    Counting counting(activation, CacheMode::hot, 1);
+    Counting counting(activation, hot, 1);
     const int before = counting.executions;
     const auto measured = sampled(counting, {.executions = 4, .rows = 2}, 20, 1, expected_ns);
     const int more = counting.executions - before - 20;
@@ -221,12 +226,9 @@ TEST(LoopChecks, spend_no_executions_of_their_own_on_slow_kernels) {
 }
 
 TEST(LoopChecks, behind_wait_lines_of_each_output_that_was_to_be_written_come_first) {
-  Counting counting(activation, CacheMode::rotate_const, 3);
+  Counting counting(activation, rotate_const, 3);
   LoopChecks checks(*counting.device.context, *counting.kernel, {.rows = 1}, 1e6);
-  std::vector<Signal> signals;
-  checks.check_after_wait(6, signals);
-  protocol::Measured measured;
-  checks.add_to(measured);
+  const Measured measured = after_wait(checks, 6);
   std::set<int> sets;
   for (const auto& kept : measured.kept) {
     EXPECT_TRUE(kept.at_once);
@@ -236,26 +238,22 @@ TEST(LoopChecks, behind_wait_lines_of_each_output_that_was_to_be_written_come_fi
   EXPECT_EQ(sets, (std::set<int>{0, 1, 2}));
   EXPECT_TRUE(measured.kept.back().overwritten);
   // The host sees this memory: nobody can wait for its reading.
-  ASSERT_EQ(signals.size(), 1u);
-  EXPECT_EQ(signals[0].name, "cpu_share_after_wait");
+  ASSERT_EQ(measured.signals.size(), 1u);
+  EXPECT_EQ(measured.signals[0].name, "cpu_share_after_wait");
 }
 
 // Behind a series that ended soon, where an execution is short.
 TEST(LoopChecks, keep_further_executions_until_there_are_as_many_as_asked) {
   for (const double expected_ns : {0.9e6, 1.1e6}) {
-    Counting counting(activation, CacheMode::rotate_const, 3);
+    Counting counting(activation, rotate_const, 3);
     LoopChecks checks(*counting.device.context, *counting.kernel, {.executions = 20}, expected_ns);
     int next_set = 1;
     for (int sample = 0; sample < 6; ++sample) {
       ASSERT_TRUE(counting.kernel->run(0, 1).ok());
       ASSERT_TRUE(checks.act(0, 1, next_set).ok());
     }
-    std::vector<Signal> signals;
-    checks.check_after_wait(1, signals);
-    protocol::Measured measured;
-    checks.add_to(measured);
     std::set<std::int64_t> kept;
-    for (const auto& output : measured.kept) {
+    for (const auto& output : after_wait(checks, 1).kept) {
       if (!output.at_once) kept.insert(output.sample);
     }
     EXPECT_EQ(kept.size(), expected_ns < 1e6 ? 20u : 6u);
@@ -264,7 +262,7 @@ TEST(LoopChecks, keep_further_executions_until_there_are_as_many_as_asked) {
 
 // Those further ones are drawn numbers of executions, of which none is longer than a sample.
 TEST(LoopChecks, keep_executions_behind_one_to_as_many_repeats_as_a_sample_has) {
-  Counting counting(activation, CacheMode::rotate_const, 3);
+  Counting counting(activation, rotate_const, 3);
   std::set<std::uint64_t> repeats;
   const auto count_executions = state.on_enqueue;
   state.on_enqueue = [&](const hm_launch& launch) -> std::int32_t {
@@ -272,25 +270,22 @@ TEST(LoopChecks, keep_executions_behind_one_to_as_many_repeats_as_a_sample_has) 
     return launch.repeat <= 5 ? count_executions(launch) : HM_INVALID_ARGUMENT;
   };
   LoopChecks checks(*counting.device.context, *counting.kernel, {.executions = 60}, 1e3);
-  std::vector<Signal> signals;
-  checks.check_after_wait(5, signals);
+  after_wait(checks, 5);
   EXPECT_EQ(repeats, (std::set<std::uint64_t>{1, 2, 3, 4, 5}));
 }
 
 TEST(LoopChecks, show_poison_where_repeats_were_skipped) {
-  Counting counting(activation, CacheMode::rotate_const, 3);
+  Counting counting(activation, rotate_const, 3);
   state.on_enqueue = [&](const hm_launch& launch) -> std::int32_t {
     hm_buffer* const output = launch.sets[0].buffers[launch.sets[0].count - 1];
     std::memset(test::of(output).data, 1, test::of(output).bytes);
     return HM_OK;
   };
   LoopChecks checks(*counting.device.context, *counting.kernel, {}, 1e6);
-  std::vector<Signal> signals;
-  checks.check_after_wait(3, signals);
-  protocol::Measured measured;
-  checks.add_to(measured);
   int poisoned = 0;
-  for (const auto& kept : measured.kept) poisoned += counting.at(kept, 0) == std::byte{0xFF};
+  for (const auto& kept : after_wait(checks, 3).kept) {
+    poisoned += counting.at(kept, 0) == std::byte{0xFF};
+  }
   EXPECT_GT(poisoned, 0);
 }
 

@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "host/partition.hpp"
+#include "table_device.hpp"
 #include "tests/scoped_environment.hpp"
 #include "worker/machine_probes.hpp"
-#include "worker/request_failed.hpp"
 
 namespace halmark::worker {
 namespace {
@@ -63,6 +63,17 @@ struct Probed {
       return others_are_there;
     });
   }
+  protocol::ProbeAnswer probe(ProbeKind kind, int windows, std::int64_t bytes) {
+    return probe({.kind = kind, .windows = windows, .window_ms = 1, .working_set_bytes = bytes});
+  }
+  // A disturbed one has no rates.
+  protocol::ProbeAnswer slices(int windows, std::int64_t bytes) {
+    protocol::ProbeAnswer answer;
+    for (int attempt = 0; attempt < 20 && answer.rates.empty(); ++attempt) {
+      answer = probe(ProbeKind::slices, windows, bytes);
+    }
+    return answer;
+  }
 };
 
 TEST(ProbeRequests, have_one_window_and_one_thread_at_least) {
@@ -94,8 +105,7 @@ TEST(ProbeRequests, without_the_others_are_not_answered) {
   p.others_are_there = false;
   for (const ProbeKind kind :
        {ProbeKind::peak, ProbeKind::copy, ProbeKind::read, ProbeKind::slices}) {
-    const auto answer =
-        p.probe({.kind = kind, .windows = 1, .window_ms = 1, .working_set_bytes = mib});
+    const auto answer = p.probe(kind, 1, mib);
     EXPECT_EQ(answer.reason, "another shard did not probe");
     EXPECT_TRUE(answer.rates.empty());
   }
@@ -106,8 +116,7 @@ TEST(ProbeRequests, without_the_others_are_not_answered) {
 TEST(ProbeRequests, count_what_is_read_or_copied_of_the_working_set) {
   Probed p;
   for (const ProbeKind kind : {ProbeKind::copy, ProbeKind::read}) {
-    const auto answer =
-        p.probe({.kind = kind, .windows = 3, .window_ms = 1, .working_set_bytes = mib});
+    const auto answer = p.probe(kind, 3, mib);
     ASSERT_THAT(answer.rates, SizeIs(3)) << answer.reason;
     EXPECT_DOUBLE_EQ(answer.rates[0], mib * 5 / reading_ns * 1e9);
   }
@@ -117,22 +126,18 @@ TEST(ProbeRequests, count_what_is_read_or_copied_of_the_working_set) {
 
 TEST(ProbeRequests, write_the_memory_that_they_read) {
   Probed p(2 * mib);
-  p.probe({.kind = ProbeKind::read, .windows = 1, .window_ms = 1, .working_set_bytes = mib});
+  p.probe(ProbeKind::read, 1, mib);
   const std::byte* arena = p.memory.arena().data();
   EXPECT_TRUE(std::all_of(arena, arena + mib, [](std::byte b) { return b == std::byte{1}; }));
   EXPECT_EQ(arena[mib], std::byte{0});
   EXPECT_EQ(p.memory.largest_free_bytes(), static_cast<std::uint64_t>(2 * mib)) << "given back";
-  const auto beyond = p.probe(
-      {.kind = ProbeKind::read, .windows = 1, .window_ms = 1, .working_set_bytes = 3 * mib});
+  const auto beyond = p.probe(ProbeKind::read, 1, 3 * mib);
   EXPECT_THAT(beyond.rates, SizeIs(1)) << beyond.reason;
 }
 
 TEST(ProbeRequests, walk_through_slices_of_their_own_where_there_is_no_arena) {
   Probed p;
-  protocol::ProbeAnswer answer;
-  for (int attempt = 0; attempt < 20 && answer.rates.empty(); ++attempt) {
-    answer = p.probe({.kind = ProbeKind::slices, .windows = 3, .working_set_bytes = 32 * mib});
-  }
+  const auto answer = p.slices(3, 32 * mib);
   ASSERT_THAT(answer.rates, SizeIs(3)) << answer.reason;
   for (const double rate : answer.rates) EXPECT_GT(rate, 0);
 }
@@ -141,13 +146,9 @@ TEST(ProbeRequests, refuse_a_working_set_of_nothing_or_of_more_than_64_gibibytes
   Probed p;
   const std::int64_t most = std::int64_t{64} << 30;
   for (const std::int64_t bytes : {std::int64_t{-1}, std::int64_t{0}, most + 1}) {
-    try {
-      p.probe({.kind = ProbeKind::read, .working_set_bytes = bytes});
-      ADD_FAILURE() << bytes;
-    } catch (const RequestFailed& failure) {
-      EXPECT_EQ(failure.failed().message, "working set of " + std::to_string(bytes) + " bytes");
-      EXPECT_EQ(failure.failed().code, HM_INVALID_ARGUMENT);
-    }
+    const auto failed = test::failure_of([&] { p.probe(ProbeKind::read, 1, bytes); });
+    EXPECT_EQ(failed.message, "working set of " + std::to_string(bytes) + " bytes");
+    EXPECT_EQ(failed.code, HM_INVALID_ARGUMENT);
   }
 }
 
@@ -155,11 +156,7 @@ TEST(ProbeRequests, refuse_a_working_set_of_nothing_or_of_more_than_64_gibibytes
 TEST(ProbeSlices, are_as_many_as_were_asked_for_and_64_at_most) {
   Probed p(40 * mib);
   for (const auto& [asked, given] : {std::pair(-1, 1), std::pair(5, 5), std::pair(65, 64)}) {
-    protocol::ProbeAnswer answer;
-    for (int attempt = 0; attempt < 20 && answer.rates.empty(); ++attempt) {
-      answer =
-          p.probe({.kind = ProbeKind::slices, .windows = asked, .working_set_bytes = 48 * mib});
-    }
+    const auto answer = p.slices(asked, 48 * mib);
     ASSERT_THAT(answer.rates, SizeIs(static_cast<std::size_t>(given))) << answer.reason;
     for (const double rate : answer.rates) EXPECT_DOUBLE_EQ(rate, 16 * mib / reading_ns * 1e9);
   }
@@ -168,10 +165,7 @@ TEST(ProbeSlices, are_as_many_as_were_asked_for_and_64_at_most) {
 
 TEST(ProbeSlices, need_no_memory_beside_an_arena_that_is_large_enough) {
   Probed p(48 * mib);
-  protocol::ProbeAnswer answer;
-  for (int attempt = 0; attempt < 20 && answer.rates.empty(); ++attempt) {
-    answer = p.probe({.kind = ProbeKind::slices, .windows = 4, .working_set_bytes = 0});
-  }
+  const auto answer = p.slices(4, 0);
   EXPECT_THAT(answer.rates, SizeIs(4)) << answer.reason;
 }
 
@@ -199,8 +193,7 @@ TEST(ProbeSlices, do_not_begin_beside_a_thread_that_waits_for_its_turn) {
   });
   while (!is_idle) ::usleep(1000);
   ::usleep(50'000);
-  const auto answer =
-      p.probe({.kind = ProbeKind::slices, .windows = 1, .working_set_bytes = 16 * mib});
+  const auto answer = p.probe(ProbeKind::slices, 1, 16 * mib);
   EXPECT_EQ(answer.reason, "no probe: threads of the plugin were busy");
   over = true;
   ::kill(spinner, SIGKILL);

@@ -12,13 +12,16 @@
 namespace halmark::worker {
 namespace {
 
+using namespace protocol;
 using test::of;
+using test::outcome_at;
 using test::state;
 using test::TableDevice;
+using test::together;
 using testing::ElementsAre;
 
 constexpr double reading_ns = 200'000, execution_ns = 1000;
-const Problem copy{"copy", {{"bytes", 640}}};
+const Problem copy = test::copy(640);
 
 struct Bench {
   explicit Bench(bool has_events = false, std::uint32_t device_flags = 0)
@@ -49,7 +52,7 @@ struct Bench {
     };
     device.reopen();
   }
-  SampleResult run(const protocol::SampleRequest& request, CommonStart start = {}) {
+  SampleResult run(const SampleRequest& request, CommonStart start = {}) {
     repeats.clear();
     phases.clear();
     return sample(*device.context, *kernel, request, start, probes,
@@ -68,11 +71,11 @@ struct Bench {
 
 constexpr std::uint32_t synchronous = HM_DEVICE_SYNCHRONOUS;
 
-protocol::SampleRequest count_of(std::int64_t count, std::int64_t repeat) {
-  protocol::SampleRequest request;
+SampleRequest count_of(std::int64_t count, std::int64_t repeat) {
+  SampleRequest request;
   request.id = 41;
   request.wall_cap_s = 600;
-  request.rule.stop = protocol::Stop::count;
+  request.rule.stop = Stop::count;
   request.rule.count = count;
   request.rule.repeat = repeat;
   request.rule.warmup_cap_s = 0;
@@ -87,7 +90,7 @@ TEST(SamplingCourse, takes_as_many_as_were_asked_for_and_states_them_per_executi
   EXPECT_EQ(result.measured.id, 41);
   EXPECT_EQ(result.measured.repeat, 4);
   EXPECT_EQ(result.measured.samples, 5);
-  EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::count);
+  EXPECT_EQ(result.measured.stop_rule, StopReason::count);
   EXPECT_EQ(result.measured.environment, bench.probes.environment());
   EXPECT_EQ(result.measured.signals.size(), 8u)
       << "a device that works in this thread has no slope";
@@ -109,7 +112,7 @@ TEST(SamplingCourse, takes_one_sample_at_least_and_more_than_the_maximum_where_c
   many.rule.max_samples = 10;
   EXPECT_EQ(bench.run(many).samples.size(), 30u);
   auto automatic = count_of(0, 1);
-  automatic.rule.stop = protocol::Stop::automatic;
+  automatic.rule.stop = Stop::automatic;
   automatic.rule.max_samples = 0;
   EXPECT_EQ(bench.run(automatic).samples.size(), 1u);
   automatic.rule.max_samples = 12;
@@ -138,12 +141,12 @@ TEST(SamplingCourse, poisons_outputs_between_the_warm_up_and_the_loop) {
 
 TEST(SamplingCourse, of_a_pilot_is_its_repeat) {
   Bench bench(false, synchronous);
-  protocol::SampleRequest request;
+  SampleRequest request;
   request.pilot_only = true;
   request.rule.repeat = 6;
   const SampleResult pilot = bench.run(request);
   EXPECT_TRUE(pilot.samples.empty());
-  EXPECT_EQ(pilot.measured.stop_rule, protocol::StopReason::pilot);
+  EXPECT_EQ(pilot.measured.stop_rule, StopReason::pilot);
   EXPECT_EQ(pilot.measured.repeat, 6);
   EXPECT_THAT(bench.phases, ElementsAre("warm"));
 }
@@ -181,24 +184,18 @@ TEST(SamplingCourse, asks_clocks_that_agree_once) {
 // Both clocks see it when others keep the device from working: only tries tell that from a loop
 // whose time is false.
 TEST(SamplingCourse, asks_again_where_a_slope_is_above_the_loop) {
-  Bench bench(true);
-  bench.elapsed_ns = execution_ns;
-  int calls = 0, disturbed = 0;
-  bench.on_enqueue = [&](const hm_launch& launch) {
-    const bool is_longer = ++calls > 3 && calls <= 3 + disturbed && launch.repeat == 16;
-    bench.extra_ns = is_longer ? 0.3 * execution_ns * 16 : 0;
-    bench.elapsed_ns = is_longer ? 1.3 * execution_ns : execution_ns;
-  };
-  EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), execution_ns, 1e-6);
-  EXPECT_EQ(bench.repeats.size(), 3u + 10);
-  calls = 0;
-  disturbed = 20;
-  EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), execution_ns, 1e-6);
-  EXPECT_EQ(bench.repeats.size(), 3u + 30);
-  calls = 0;
-  disturbed = 1000;
-  EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), 1.6 * execution_ns, 1e-6);
-  EXPECT_EQ(bench.repeats.size(), 3u + 80);
+  for (const auto& [disturbed, slope, asked] :
+       {std::tuple(0, 1.0, 10u), {20, 1.0, 30u}, {1000, 1.6, 80u}}) {
+    Bench bench(true);
+    int calls = 0;
+    bench.on_enqueue = [&, last = 3 + disturbed](const hm_launch& launch) {
+      const bool is_longer = ++calls > 3 && calls <= last && launch.repeat == 16;
+      bench.extra_ns = is_longer ? 0.3 * execution_ns * 16 : 0;
+      bench.elapsed_ns = is_longer ? 1.3 * execution_ns : execution_ns;
+    };
+    EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), slope * execution_ns, 1e-6);
+    EXPECT_EQ(bench.repeats.size(), 3 + asked);
+  }
 }
 
 // Waking the thread that works takes up to 3 us more, another time more: of two executions, 2 us.
@@ -249,24 +246,22 @@ TEST(SamplingCourse, ends_at_the_wall_cap_and_lets_the_others_go) {
   SharedBarrier barrier = SharedBarrier::create();
   auto request = count_of(100'000, 1);
   request.wall_cap_s = 0.1;
-  const SampleResult result =
-      bench.run(request, {.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(60)});
-  EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::deadline);
+  const SampleResult result = bench.run(request, together(barrier));
+  EXPECT_EQ(result.measured.stop_rule, StopReason::deadline);
   EXPECT_GT(result.samples.size(), 50u);
   EXPECT_LT(result.samples.size(), 500u);
-  EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
+  EXPECT_EQ(outcome_at(barrier), BarrierOutcome::aborted);
   SharedBarrier kept = SharedBarrier::create();
-  bench.run(count_of(3, 1), {.barrier = &kept, .parties = 1, .timeout = std::chrono::seconds(60)});
-  EXPECT_EQ(kept.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::released);
+  bench.run(count_of(3, 1), together(kept));
+  EXPECT_EQ(outcome_at(kept), BarrierOutcome::released);
 }
 
 TEST(SamplingCourse, is_over_when_the_others_are_gone) {
   Bench bench(true);
   SharedBarrier barrier = SharedBarrier::create();
   barrier.abort();
-  const SampleResult result = bench.run(
-      count_of(3, 1), {.barrier = &barrier, .parties = 2, .timeout = std::chrono::seconds(60)});
-  EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::aborted);
+  const SampleResult result = bench.run(count_of(3, 1), together(barrier, 2));
+  EXPECT_EQ(result.measured.stop_rule, StopReason::aborted);
   EXPECT_TRUE(result.samples.empty());
   EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 1e-6)
       << "alone, without the barrier";
@@ -279,15 +274,10 @@ TEST(SamplingCourse, that_the_plugin_fails_lets_the_others_go) {
   state.on_enqueue = [&](const hm_launch&) -> std::int32_t {
     return ++calls == 4 ? HM_DEVICE_LOST : HM_OK;
   };
-  try {
-    bench.run(count_of(9, 1),
-              {.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(60)});
-    ADD_FAILURE() << "no failure";
-  } catch (const RequestFailed& failure) {
-    EXPECT_EQ(failure.failed().phase, "sample");
-    EXPECT_EQ(failure.failed().code, HM_DEVICE_LOST);
-  }
-  EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
+  const auto failed = test::failure_of([&] { bench.run(count_of(9, 1), together(barrier)); });
+  EXPECT_EQ(failed.phase, "sample");
+  EXPECT_EQ(failed.code, HM_DEVICE_LOST);
+  EXPECT_EQ(outcome_at(barrier), BarrierOutcome::aborted);
 }
 
 }  // namespace

@@ -14,28 +14,23 @@
 namespace halmark::worker {
 namespace {
 
-using test::of;
+using namespace protocol;
+using test::copy;
+using test::outcome_at;
 using test::state;
 using test::TableDevice;
+using test::together;
 using testing::ElementsAre;
 
 constexpr double reading_ns = 200'000;
-Problem copy(std::int64_t bytes) { return {"copy", {{"bytes", bytes}}}; }
 Problem gemm(std::int64_t m, Dtype dtype) {
-  const auto type = static_cast<std::int64_t>(dtype);
-  return {"gemm",
-          {{"m", m},
-           {"n", 4},
-           {"k", 5},
-           {"src_dtype", type},
-           {"wei_dtype", type},
-           {"dst_dtype", type}}};
+  return {"gemm", halmark::test::written("m=? n=4 k=5 src_dtype=? wei_dtype=? dst_dtype=?", m,
+                                         dtype, dtype, dtype)};
 }
 
 Problem add(std::int64_t columns, Dtype dtype = Dtype::f32) {
-  const auto type = static_cast<std::int64_t>(dtype);
   return {"residual_add",
-          {{"rows", 1}, {"cols", columns}, {"src_dtype", type}, {"dst_dtype", type}}};
+          halmark::test::written("rows=1 cols=? src_dtype=? dst_dtype=?", columns, dtype, dtype)};
 }
 
 struct Stack {
@@ -54,7 +49,7 @@ struct Stack {
     staged[id] = device.stage(CacheMode::rotate_all, sets);
     return *staged[id];
   }
-  SequenceResult run(const protocol::SequenceRequest& request, CommonStart start = {}) {
+  SequenceResult run(const SequenceRequest& request, CommonStart start = {}) {
     given.clear();
     if (!state.on_enqueue) {
       state.on_enqueue = [this](const hm_launch& launch) -> std::int32_t {
@@ -66,8 +61,8 @@ struct Stack {
   }
 };
 
-protocol::SequenceRequest request_of(std::vector<protocol::SequenceStep> steps, std::int64_t repeat,
-                                     std::int64_t warmup = 0) {
+SequenceRequest request_of(std::vector<SequenceStep> steps, std::int64_t repeat,
+                           std::int64_t warmup = 0) {
   return {.steps = std::move(steps), .repeat = repeat, .warmup = warmup, .wall_cap_s = 600};
 }
 
@@ -77,7 +72,7 @@ TEST(SequenceCourse, goes_on_through_the_sets_from_the_warm_up_into_the_samples)
   StagedKernel& b = stack.stage(2, copy(128), 2);
   const auto run = stack.run(request_of({{1, 0, 1}, {2, 1, 0}, {1, 2, -1}}, 3, 2));
   EXPECT_EQ(run.measured.samples, 3);
-  EXPECT_EQ(run.measured.stop_rule, protocol::StopReason::count);
+  EXPECT_EQ(run.measured.stop_rule, StopReason::count);
   EXPECT_EQ(run.measured.environment, stack.probes.environment());
   ASSERT_EQ(stack.given.size(), 5u * 3);
   ASSERT_EQ(run.steps.size(), 3u * 3);
@@ -134,13 +129,8 @@ TEST(SequenceCourse, reports_its_two_phases) {
 TEST(SequenceCourse, refuses_what_is_not_staged) {
   Stack stack;
   stack.stage(1, copy(64), 2);
-  const auto message = [&](protocol::SequenceStep step) {
-    try {
-      stack.run(request_of({step}, 1));
-    } catch (const RequestFailed& failure) {
-      return failure.failed().message;
-    }
-    return std::string("accepted");
+  const auto message = [&](SequenceStep step) {
+    return test::failure_of([&] { stack.run(request_of({step}, 1)); }).message;
   };
   EXPECT_EQ(message({1, 1}), "accepted");
   EXPECT_EQ(message({7, 0}), "nothing is staged as 7");
@@ -159,13 +149,12 @@ TEST(SequenceCourse, ends_at_the_wall_cap_and_lets_the_others_go) {
     stack.device.clock.now_ns += 4e6;
     return HM_OK;
   };
-  const auto run =
-      stack.run(request, {.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(60)});
-  EXPECT_EQ(run.measured.stop_rule, protocol::StopReason::deadline);
+  const auto run = stack.run(request, together(barrier));
+  EXPECT_EQ(run.measured.stop_rule, StopReason::deadline);
   EXPECT_GT(run.measured.samples, 100);
   EXPECT_LT(run.measured.samples, 250);
   EXPECT_EQ(run.steps.size(), static_cast<std::size_t>(run.measured.samples));
-  EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
+  EXPECT_EQ(outcome_at(barrier), BarrierOutcome::aborted);
 }
 
 TEST(SequenceCourse, of_which_the_time_is_over_before_it_begins_says_so) {
@@ -173,7 +162,7 @@ TEST(SequenceCourse, of_which_the_time_is_over_before_it_begins_says_so) {
   stack.stage(1, copy(64));
   auto request = request_of({{1, 0}}, 5);
   request.wall_cap_s = 0;
-  EXPECT_EQ(stack.run(request).measured.stop_rule, protocol::StopReason::deadline);
+  EXPECT_EQ(stack.run(request).measured.stop_rule, StopReason::deadline);
 }
 
 TEST(SequenceCourse, is_over_when_the_others_are_gone) {
@@ -181,11 +170,9 @@ TEST(SequenceCourse, is_over_when_the_others_are_gone) {
   stack.stage(1, copy(64));
   SharedBarrier barrier = SharedBarrier::create();
   barrier.abort();
-  const auto run =
-      stack.run(request_of({{1, 0}}, 5, 1),
-                {.barrier = &barrier, .parties = 2, .timeout = std::chrono::seconds(60)});
+  const auto run = stack.run(request_of({{1, 0}}, 5, 1), together(barrier, 2));
   EXPECT_EQ(stack.given.size(), 1u) << "the warm-up needs nobody";
-  EXPECT_EQ(run.measured.stop_rule, protocol::StopReason::aborted);
+  EXPECT_EQ(run.measured.stop_rule, StopReason::aborted);
   EXPECT_EQ(run.measured.samples, 0);
 }
 
@@ -198,16 +185,13 @@ TEST(SequenceCourse, fails_in_the_phase_in_which_the_plugin_does) {
     state.on_enqueue = [&](const hm_launch&) -> std::int32_t {
       return ++calls == fails_at ? HM_DEVICE_LOST : HM_OK;
     };
-    try {
-      stack.run(request_of({{1, 0}}, 5, 2),
-                {.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(60)});
-      ADD_FAILURE() << "no failure";
-    } catch (const RequestFailed& failure) {
-      EXPECT_EQ(failure.failed().phase, fails_at == 2 ? "warm" : "sample");
-      EXPECT_EQ(failure.failed().code, HM_DEVICE_LOST);
-    }
+    const auto failed = test::failure_of([&] {
+      stack.run(request_of({{1, 0}}, 5, 2), together(barrier));
+    });
+    EXPECT_EQ(failed.phase, fails_at == 2 ? "warm" : "sample");
+    EXPECT_EQ(failed.code, HM_DEVICE_LOST);
     EXPECT_EQ(calls, fails_at);
-    EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
+    EXPECT_EQ(outcome_at(barrier), BarrierOutcome::aborted);
   }
 }
 
@@ -234,7 +218,7 @@ TEST(SequenceCourse, is_probed_in_the_type_in_which_most_is_multiplied) {
   EXPECT_DOUBLE_EQ(empty.measured.peak_flops.before.value(), peak_of(Dtype::f32));
 }
 
-protocol::SequenceRequest chained(std::vector<protocol::SequenceStep> steps) {
+SequenceRequest chained(std::vector<SequenceStep> steps) {
   auto request = request_of(std::move(steps), 1);
   request.chains_activations = true;
   return request;
@@ -277,7 +261,7 @@ TEST(SequenceChain, remembers_sixteen_outputs) {
   for (const int between : {15, 16}) {
     Stack stack;
     StagedKernel& first = stack.stage(0, add(16));
-    std::vector<protocol::SequenceStep> steps = {{0, 0}};
+    std::vector<SequenceStep> steps = {{0, 0}};
     for (int i = 1; i <= between; ++i) {
       stack.stage(i, add(16 + 16 * i));
       steps.push_back({i, 0});

@@ -56,12 +56,10 @@ class RawWorker {
   void greet(protocol::Hello hello = {}) {
     ASSERT_EQ(ask(Type::hello, hello).frame.type(), Type::hello);
   }
-  void load_and_open() {
-    greet();
+  void load() {
     ASSERT_EQ(ask(Type::load, protocol::Load{halmark::test::in_build("/tests/plugins/hm_fake.so")})
                   .frame.type(),
               Type::plugin);
-    ASSERT_EQ(ask(Type::open, protocol::Open{}).frame.type(), Type::opened);
   }
   int exit_code() {
     const auto cause = process->wait(protocol::deadline_after(60));
@@ -95,22 +93,16 @@ TEST(Session, that_begins_otherwise_is_over) {
   RawWorker loading;
   ASSERT_TRUE(loading.channel.send_message(Type::load, 1, protocol::Load{"x"}));
   EXPECT_EQ(loading.exit_code(), 1);
-  RawWorker impossible;
-  protocol::Hello hello;
-  hello.cpus = {-1};
-  ASSERT_TRUE(impossible.channel.send_message(Type::hello, 1, hello));
-  EXPECT_EQ(impossible.exit_code(), 1);
-  EXPECT_THAT(impossible.process->log_tail(), HasSubstr("no CPU has this number"));
-  RawWorker beyond;
-  hello.cpus = {CPU_SETSIZE};
-  ASSERT_TRUE(beyond.channel.send_message(Type::hello, 1, hello));
-  EXPECT_EQ(beyond.exit_code(), 1);
-  EXPECT_THAT(beyond.process->log_tail(), HasSubstr("no CPU has this number"));
-  RawWorker absent;
-  hello.cpus = {CPU_SETSIZE - 1};
-  ASSERT_TRUE(absent.channel.send_message(Type::hello, 1, hello));
-  EXPECT_EQ(absent.exit_code(), 1);
-  EXPECT_THAT(absent.process->log_tail(), HasSubstr("cannot bind to the CPUs"));
+  for (const auto& [cpu, said] : {std::pair(-1, "no CPU has this number"),
+                                  {CPU_SETSIZE, "no CPU has this number"},
+                                  {CPU_SETSIZE - 1, "cannot bind to the CPUs"}}) {
+    RawWorker worker;
+    protocol::Hello hello;
+    hello.cpus = {cpu};
+    ASSERT_TRUE(worker.channel.send_message(Type::hello, 1, hello));
+    EXPECT_EQ(worker.exit_code(), 1);
+    EXPECT_THAT(worker.process->log_tail(), HasSubstr(said));
+  }
   RawWorker gone;
   gone.channel.close();
   EXPECT_EQ(gone.exit_code(), 1);
@@ -132,10 +124,7 @@ TEST(Session, answers_what_it_cannot_do_and_goes_on) {
   const auto malformed = worker.answer();
   EXPECT_THAT(worker.failure(malformed), HasSubstr("not JSON"));
   EXPECT_EQ(protocol::decode<protocol::Failed>(malformed.frame.payload).code, HM_INVALID_ARGUMENT);
-  ASSERT_EQ(
-      worker.ask(Type::load, protocol::Load{halmark::test::in_build("/tests/plugins/hm_fake.so")})
-          .frame.type(),
-      Type::plugin);
+  worker.load();
   const auto listed = worker.ask(Type::kernels, protocol::Drop{});
   ASSERT_EQ(listed.frame.type(), Type::plugin);
   EXPECT_FALSE(protocol::decode<protocol::PluginDescription>(listed.frame.payload).kernels.empty());
@@ -152,7 +141,9 @@ TEST(Session, answers_what_it_cannot_do_and_goes_on) {
 
 TEST(Session, notes_each_phase_before_it) {
   RawWorker worker;
-  worker.load_and_open();
+  worker.greet();
+  worker.load();
+  ASSERT_EQ(worker.ask(Type::open, protocol::Open{}).frame.type(), Type::opened);
   worker.phases.clear();
   const auto staged =
       worker.ask(Type::stage, test::stage_of(1, test::gemm(2, 2, 2), CacheMode::rotate_const, 2));
@@ -160,20 +151,16 @@ TEST(Session, notes_each_phase_before_it) {
   worker.phases.pop_back();
   EXPECT_THAT(worker.phases, testing::ElementsAre(R"({"phase":"create"})", R"({"phase":"create"})",
                                                   R"({"phase":"pack"})", R"({"phase":"first"})"));
-  EXPECT_EQ(worker.failure(
-                worker.ask(Type::stage, test::stage_of(1, test::gemm(2, 2, 2), CacheMode::hot, 1))),
-            "1 is staged already");
-  auto request = test::count_samples(1, 3);
-  request.barrier = protocol::Barrier{1, 0};
-  EXPECT_EQ(worker.failure(worker.ask(Type::sample, request)),
-            "the barrier came without its memory");
-  protocol::SequenceRequest sequence;
-  sequence.barrier = protocol::Barrier{1, 0};
-  EXPECT_EQ(worker.failure(worker.ask(Type::sequence, sequence)),
-            "the barrier came without its memory");
-  protocol::ProbeRequest probe;
-  probe.barrier = protocol::Barrier{1, 0};
-  EXPECT_EQ(worker.failure(worker.ask(Type::probe, probe)), "the barrier came without its memory");
+  EXPECT_EQ(worker.failure(worker.ask(Type::stage, test::small_stage())), "1 is staged already");
+  const auto with_barrier = [&](Type type, auto request) {
+    request.barrier = protocol::Barrier{1, 0};
+    return worker.failure(worker.ask(type, request));
+  };
+  for (const std::string& said : {with_barrier(Type::sample, test::count_samples(1, 3)),
+                                  with_barrier(Type::sequence, protocol::SequenceRequest()),
+                                  with_barrier(Type::probe, protocol::ProbeRequest())}) {
+    EXPECT_EQ(said, "the barrier came without its memory");
+  }
 }
 
 TEST(Session, says_of_each_config_whether_a_kernel_takes_it) {

@@ -9,27 +9,17 @@
 namespace halmark::worker {
 namespace {
 
+using namespace protocol;
+using enum CacheMode;
+using test::failure_of;
+using test::gemm;
 using test::of;
 using test::state;
 using test::TableDevice;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr auto f32 = static_cast<std::int64_t>(Dtype::f32);
-const Problem gemm{
-    "gemm",
-    {{"m", 3}, {"n", 4}, {"k", 5}, {"src_dtype", f32}, {"wei_dtype", f32}, {"dst_dtype", f32}}};
-const Problem copy{"copy", {{"bytes", 100}}};
-
-template <class Action>
-protocol::Failed failure_of(Action action) {
-  try {
-    action();
-  } catch (const RequestFailed& failure) {
-    return failure.failed();
-  }
-  return {};
-}
+const Problem copy = test::copy(100);
 
 // Copies, so that outputs are those of their inputs.
 std::int32_t copy_all(const hm_launch& launch) {
@@ -46,10 +36,10 @@ TEST(StagedKernel, states_what_was_staged_and_what_each_step_took) {
   state.workspace_bytes = 500;
   d.clock.per_reading_ns = 1000;
   std::vector<std::string> phases;
-  const StagedKernel kernel(*d.context, d.request(CacheMode::rotate_const, 2),
+  const StagedKernel kernel(*d.context, d.request(rotate_const, 2),
                             [&](const char* phase) { phases.emplace_back(phase); });
   EXPECT_THAT(phases, ElementsAre("create", "pack", "first"));
-  const protocol::Staged& staged = kernel.staged();
+  const Staged& staged = kernel.staged();
   EXPECT_EQ(staged.id, 1);
   EXPECT_EQ(staged.kernel, "table");
   EXPECT_EQ(staged.implementation.name, "table");
@@ -74,16 +64,16 @@ TEST(StagedKernel, is_called_once_on_its_first_set) {
     EXPECT_EQ(of(launch.sets[0].buffers[1]).data[0], std::byte{0xFF}) << "poisoned before";
     return HM_OK;
   };
-  const auto kernel = d.stage(CacheMode::rotate_all, 2);
+  const auto kernel = d.stage(rotate_all, 2);
   EXPECT_THAT(repeats, ElementsAre(1));
   state.on_enqueue = nullptr;
   EXPECT_THAT(state.calls, ElementsAre("enqueue", "wait"));
   state.wait = HM_DEVICE_LOST;
-  EXPECT_EQ(failure_of([&] { d.stage(CacheMode::hot, 1); }).phase, "first");
+  EXPECT_EQ(failure_of([&] { d.stage(hot, 1); }).phase, "first");
   EXPECT_EQ(kernel->run(0, 1).status, HM_DEVICE_LOST);
   const hm_arguments other{nullptr, nullptr, 0, 0};
   EXPECT_EQ(kernel->run_on(0, other).status, HM_DEVICE_LOST);
-  state.on_enqueue = [](const hm_launch&) -> std::int32_t { return HM_LAUNCH_FAILED; };
+  state.on_enqueue = test::launch_fails;
   EXPECT_EQ(kernel->run(0, 1).status, HM_LAUNCH_FAILED);
   EXPECT_EQ(kernel->run_on(0, other).status, HM_LAUNCH_FAILED);
 }
@@ -91,7 +81,7 @@ TEST(StagedKernel, is_called_once_on_its_first_set) {
 TEST(StagedKernel, of_compiled_constants_enqueues_each_set_by_itself) {
   TableDevice d(gemm);
   state.flags = HM_PREPARED_CONSTANTS_IN_PREPARED;
-  const auto kernel = d.stage(CacheMode::rotate_const, 3);
+  const auto kernel = d.stage(rotate_const, 3);
   std::vector<hm_buffer* const*> seen;
   state.on_enqueue = [&](const hm_launch& launch) -> std::int32_t {
     EXPECT_EQ(launch.repeat, 1u);
@@ -109,7 +99,7 @@ TEST(StagedKernel, of_compiled_constants_enqueues_each_set_by_itself) {
 TEST(Reveal, shows_outputs_on_lines_in_the_order_that_was_asked_for) {
   TableDevice d(copy);
   state.on_enqueue = copy_all;
-  const auto kernel = d.stage(CacheMode::rotate_all, 3);
+  const auto kernel = d.stage(rotate_all, 3);
   EXPECT_TRUE(kernel->run(0, 3).ok());
   const auto shown = kernel->reveal({1, {2, 0}});
   EXPECT_EQ(shown.answer.id, 1);
@@ -118,7 +108,7 @@ TEST(Reveal, shows_outputs_on_lines_in_the_order_that_was_asked_for) {
   ASSERT_EQ(shown.answer.parts.size(), 2u);
   EXPECT_EQ(shown.memory.bytes(), 256);
   for (std::size_t i = 0; i < 2; ++i) {
-    const protocol::RevealedPart& part = shown.answer.parts[i];
+    const RevealedPart& part = shown.answer.parts[i];
     EXPECT_EQ(part.set, i == 0 ? 2 : 0);
     EXPECT_EQ(part.operand, 1);
     EXPECT_EQ(part.offset, i == 0 ? 0 : 128);
@@ -129,7 +119,7 @@ TEST(Reveal, shows_outputs_on_lines_in_the_order_that_was_asked_for) {
   }
   EXPECT_EQ(kernel->reveal({1, {}}).answer.parts.size(), 0u);
   for (const int set : {-1, 3}) {
-    const protocol::Failed failure = failure_of([&] { kernel->reveal({1, {0, set}}); });
+    const Failed failure = failure_of([&] { kernel->reveal({1, {0, set}}); });
     EXPECT_EQ(failure.message, "set " + std::to_string(set) + " of 3");
     EXPECT_EQ(failure.phase, "reveal");
   }
@@ -137,13 +127,13 @@ TEST(Reveal, shows_outputs_on_lines_in_the_order_that_was_asked_for) {
 
 TEST(Reveal, executes_afresh_on_the_inputs_of_another_set) {
   TableDevice d(copy);
-  const auto kernel = d.stage(CacheMode::rotate_all, 2);
+  const auto kernel = d.stage(rotate_all, 2);
   state.on_enqueue = copy_all;
   const auto shown = kernel->reveal({1, {1, 0}, 9});
   const InputPool pool(7, find_contract("copy")->operands(state.problem.params)[0]);
   std::vector<std::byte> expected(100);
   pool.fill(0, 9, 0, expected.data());
-  for (const protocol::RevealedPart& part : shown.answer.parts) {
+  for (const RevealedPart& part : shown.answer.parts) {
     EXPECT_EQ(std::memcmp(shown.memory.data() + part.offset, expected.data(), 100), 0);
   }
   EXPECT_TRUE(kernel->reveal({1, {0}}).answer.inputs_intact) << "the host itself wrote them";
@@ -154,7 +144,7 @@ TEST(Reveal, executes_afresh_on_the_inputs_of_another_set) {
   };
   kernel->reveal({1, {1, 0}, 4});
   EXPECT_EQ(poisoned, 2);
-  state.on_enqueue = [](const hm_launch&) -> std::int32_t { return HM_LAUNCH_FAILED; };
+  state.on_enqueue = test::launch_fails;
   EXPECT_EQ(failure_of([&] { kernel->reveal({1, {0}, 4}); }).phase, "reveal");
 }
 
@@ -162,7 +152,7 @@ TEST(Reveal, executes_afresh_on_the_inputs_of_another_set) {
 TEST(Reveal, names_the_input_that_changed_and_the_set_around_which_was_written) {
   for (const int set : {0, 2}) {
     TableDevice d(copy);
-    const auto kernel = d.stage(CacheMode::rotate_all, 3);
+    const auto kernel = d.stage(rotate_all, 3);
     kernel->ring().buffer(set, 0).host()[99] ^= std::byte{1};
     const auto shown = kernel->reveal({1, {0}});
     EXPECT_FALSE(shown.answer.inputs_intact) << set;
@@ -171,7 +161,7 @@ TEST(Reveal, names_the_input_that_changed_and_the_set_around_which_was_written) 
   }
   for (const std::size_t operand : {0u, 1u}) {
     TableDevice d(copy);
-    const auto kernel = d.stage(CacheMode::rotate_all, 3);
+    const auto kernel = d.stage(rotate_all, 3);
     kernel->ring().buffer(1, operand).host()[100] ^= std::byte{1};
     const auto shown = kernel->reveal({1, {0}});
     EXPECT_FALSE(shown.answer.canaries_intact);
@@ -181,7 +171,7 @@ TEST(Reveal, names_the_input_that_changed_and_the_set_around_which_was_written) 
   }
   TableDevice d(copy);
   state.workspace_bytes = 100;
-  const auto kernel = d.stage(CacheMode::hot, 1);
+  const auto kernel = d.stage(hot, 1);
   EXPECT_TRUE(kernel->reveal({1, {0}}).answer.canaries_intact);
   kernel->ring().workspace().host()[100] ^= std::byte{1};
   const auto shown = kernel->reveal({1, {0}});
@@ -191,11 +181,11 @@ TEST(Reveal, names_the_input_that_changed_and_the_set_around_which_was_written) 
 
 TEST(Reveal, takes_new_inputs_as_the_ones_to_leave_alone) {
   TableDevice d(gemm);
-  const auto kernel = d.stage(CacheMode::rotate_const, 2);
+  const auto kernel = d.stage(rotate_const, 2);
   kernel->reveal({1, {0}, 5});
   kernel->ring().buffer(0, 0).host()[0] ^= std::byte{1};
   EXPECT_FALSE(kernel->reveal({1, {0}}).answer.inputs_intact);
-  const auto other = d.stage(CacheMode::rotate_const, 2);
+  const auto other = d.stage(rotate_const, 2);
   other->ring().buffer(1, 1).host()[0] ^= std::byte{1};
   EXPECT_THAT(other->reveal({1, {0}, 5}).answer.damage, HasSubstr("operand wei was changed"));
   EXPECT_FALSE(other->reveal({1, {0}}).answer.inputs_intact) << "a weight is not renewed";
@@ -240,7 +230,7 @@ std::vector<std::byte> pool_weights(int set) {
 
 TEST(StagedConstants, are_packed_once_and_copied_where_that_is_allowed) {
   for (const bool wraps : {true, false}) {
-    const Packed copied = packed(CacheMode::rotate_const, 0, wraps);
+    const Packed copied = packed(rotate_const, 0, wraps);
     EXPECT_EQ(copied.calls, 1);
     EXPECT_TRUE(copied.shared);
     for (const auto& weights : copied.weights) EXPECT_EQ(weights, pool_weights(0));
@@ -249,9 +239,8 @@ TEST(StagedConstants, are_packed_once_and_copied_where_that_is_allowed) {
 
 TEST(StagedConstants, are_packed_for_every_set_where_not) {
   for (const auto& [mode, flags] :
-       {std::pair(CacheMode::rotate_all, 0u),
-        std::pair(CacheMode::rotate_const, HM_PREPARED_CONSTANTS_OPAQUE),
-        std::pair(CacheMode::rotate_const, HM_PREPARED_CONSTANTS_IN_PREPARED)}) {
+       {std::pair(rotate_all, 0u), std::pair(rotate_const, HM_PREPARED_CONSTANTS_OPAQUE),
+        std::pair(rotate_const, HM_PREPARED_CONSTANTS_IN_PREPARED)}) {
     const Packed each = packed(mode, flags);
     EXPECT_EQ(each.calls, 3);
     EXPECT_FALSE(each.shared);
@@ -268,7 +257,7 @@ TEST(StagedConstants, keep_their_sources_as_they_are) {
       of(a.sources[1]).data[at] ^= std::byte{1};
       return HM_OK;
     };
-    const protocol::Failed failure = failure_of([&] { d.stage(CacheMode::hot, 1); });
+    const Failed failure = failure_of([&] { d.stage(hot, 1); });
     EXPECT_EQ(failure.message, "load_constants changed its source wei") << at;
     EXPECT_EQ(failure.phase, "pack");
   }
@@ -277,9 +266,9 @@ TEST(StagedConstants, keep_their_sources_as_they_are) {
 TEST(StagedConstants, that_cannot_be_loaded_are_a_failure_of_the_plugin) {
   TableDevice d(gemm);
   state.on_load_constants = [](const hm_arguments&) -> std::int32_t { return HM_COMPILE_FAILED; };
-  EXPECT_EQ(failure_of([&] { d.stage(CacheMode::hot, 1); }).code, HM_COMPILE_FAILED);
+  EXPECT_EQ(failure_of([&] { d.stage(hot, 1); }).code, HM_COMPILE_FAILED);
   d.tables.kernel.load_constants = nullptr;
-  EXPECT_EQ(failure_of([&] { d.stage(CacheMode::hot, 1); }).message,
+  EXPECT_EQ(failure_of([&] { d.stage(hot, 1); }).message,
             "plugin table has constant operands but no load_constants");
 }
 

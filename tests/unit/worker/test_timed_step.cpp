@@ -10,12 +10,13 @@
 namespace halmark::worker {
 namespace {
 
+using enum CacheMode;
 using test::state;
 using test::TableDevice;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Problem copy{"copy", {{"bytes", 640}}};
+const Problem copy = test::copy(640);
 
 std::vector<std::string> calls_of(TimedStep& step) {
   state.calls.clear();
@@ -25,7 +26,7 @@ std::vector<std::string> calls_of(TimedStep& step) {
 
 TEST(TimedStep, goes_round_the_sets_by_as_many_as_it_executes) {
   TableDevice d(copy);
-  const auto kernel = d.stage(CacheMode::rotate_all, 3);
+  const auto kernel = d.stage(rotate_all, 3);
   const auto step = make_timed_step(*d.context, *kernel, 2);
   std::vector<int> sets;
   std::vector<hm_buffer*> first;
@@ -51,7 +52,7 @@ TEST(TimedStep, goes_round_the_sets_by_as_many_as_it_executes) {
 // The n-th interval marks the line at 17 n lines, around, of the outputs that it will write.
 TEST(TimedStep, marks_another_line_of_the_outputs_that_it_will_write) {
   TableDevice d(copy);
-  const auto kernel = d.stage(CacheMode::rotate_all, 3);
+  const auto kernel = d.stage(rotate_all, 3);
   const auto step = make_timed_step(*d.context, *kernel, 2);
   for (int interval = 1; interval <= 12; ++interval) {
     for (int set = 0; set < 3; ++set) std::memset(kernel->ring().buffer(set, 1).host(), 1, 640);
@@ -71,7 +72,7 @@ TEST(TimedStep, marks_another_line_of_the_outputs_that_it_will_write) {
 
 TEST(TimedStep, with_more_executions_than_sets_marks_each_once) {
   TableDevice d(copy);
-  const auto kernel = d.stage(CacheMode::rotate_all, 2);
+  const auto kernel = d.stage(rotate_all, 2);
   const auto step = make_timed_step(*d.context, *kernel, 7);
   for (int set = 0; set < 2; ++set) std::memset(kernel->ring().buffer(set, 1).host(), 1, 640);
   int begin = -1;
@@ -83,8 +84,8 @@ TEST(TimedStep, with_more_executions_than_sets_marks_each_once) {
 
 TEST(TimedStep, flushes_and_waits_before_the_interval_in_the_mode_flush_alone) {
   TableDevice d(copy);
-  const auto flushed = d.stage(CacheMode::flush, 1);
-  const auto kernel = d.stage(CacheMode::hot, 1);
+  const auto flushed = d.stage(flush, 1);
+  const auto kernel = d.stage(hot, 1);
   int set = 0;
   state.calls.clear();
   EXPECT_TRUE(make_timed_step(*d.context, *kernel, 1)->arrange(set));
@@ -104,11 +105,11 @@ TEST(TimedStep, flushes_and_waits_before_the_interval_in_the_mode_flush_alone) {
 
 TEST(TimedStep, loses_the_others_where_their_barrier_is_given_up) {
   TableDevice d(copy);
-  const auto kernel = d.stage(CacheMode::hot, 1);
+  const auto kernel = d.stage(hot, 1);
   const auto step = make_timed_step(*d.context, *kernel, 1);
   SharedBarrier barrier = SharedBarrier::create();
   int set = 0;
-  step->start_together({.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(9)});
+  step->start_together(test::together(barrier));
   EXPECT_TRUE(step->arrange(set));
   EXPECT_FALSE(step->lost_the_others());
   barrier.abort();
@@ -119,18 +120,18 @@ TEST(TimedStep, loses_the_others_where_their_barrier_is_given_up) {
 
 TEST(HostClockStep, enqueues_and_waits_and_keeps_the_error) {
   TableDevice d(copy);
-  const auto kernel = d.stage(CacheMode::hot, 1);
+  const auto kernel = d.stage(hot, 1);
   const auto step = make_timed_step(*d.context, *kernel, 1);
   EXPECT_THAT(calls_of(*step), ElementsAre("enqueue", "wait"));
   EXPECT_TRUE(step->error().ok());
-  state.on_enqueue = [](const hm_launch&) -> std::int32_t { return HM_LAUNCH_FAILED; };
+  state.on_enqueue = test::launch_fails;
   EXPECT_FALSE(step->execute());
   EXPECT_EQ(step->error().status, HM_LAUNCH_FAILED);
 }
 
 TEST(DeviceEventStep, holds_the_stream_while_it_queues_up_to_256_executions) {
   TableDevice d(copy, 0, true);
-  const auto kernel = d.stage(CacheMode::hot, 1);
+  const auto kernel = d.stage(hot, 1);
   const auto step = make_timed_step(*d.context, *kernel, 256);
   state.elapsed_ns = 4200;
   d.clock.per_reading_ns = 100;
@@ -150,7 +151,7 @@ TEST(DeviceEventStep, holds_the_stream_while_it_queues_up_to_256_executions) {
 TEST(DeviceEventStep, does_not_hold_a_stream_on_which_the_kernel_waits) {
   TableDevice d(copy, 0, true);
   state.flags = HM_PREPARED_SYNCS_INSIDE;
-  const auto kernel = d.stage(CacheMode::hot, 1);
+  const auto kernel = d.stage(hot, 1);
   const auto step = make_timed_step(*d.context, *kernel, 1);
   EXPECT_THAT(calls_of(*step), ElementsAre("record", "enqueue", "record", "wait"));
   EXPECT_EQ(step->repeat_max(), 1 << 20);
@@ -159,7 +160,7 @@ TEST(DeviceEventStep, does_not_hold_a_stream_on_which_the_kernel_waits) {
 TEST(DeviceEventStep, lets_go_of_the_stream_whatever_failed) {
   const auto failing = [](std::int32_t test::TableState::*entry) {
     TableDevice d(copy, 0, true);
-    const auto kernel = d.stage(CacheMode::hot, 1);
+    const auto kernel = d.stage(hot, 1);
     const auto step = make_timed_step(*d.context, *kernel, 1);
     state.*entry = HM_LAUNCH_FAILED;
     state.calls.clear();

@@ -59,25 +59,21 @@ TEST(WarmUp, ends_at_the_cap_when_nothing_agrees) {
   EXPECT_EQ(none.taken, 1u);
 }
 
-TEST(RepeatFor, fills_a_sample_with_whole_executions) {
-  EXPECT_EQ(repeat_for(1000, 999, 1, 100), 1);
-  EXPECT_EQ(repeat_for(1000, 1000, 1, 100), 1);
-  EXPECT_EQ(repeat_for(1000, 1001, 1, 100), 2);
-  EXPECT_EQ(repeat_for(300, 1000, 1, 100), 4);
-  EXPECT_EQ(repeat_for(250, 1000, 1, 100), 4);
-  EXPECT_EQ(repeat_for(1, 1000, 1, 100), 100) << "and no more than can be queued";
-  EXPECT_EQ(repeat_for(0, 50, 1, 100), 50) << "a time of nothing counts as 1 ns";
-}
-
-// Below one round as many as are needed; beyond, whole rounds: up where there is room, else down.
-TEST(RepeatFor, meets_every_set_equally_often_beyond_one_round) {
-  EXPECT_EQ(repeat_for(100, 300, 8, 100), 3);
-  EXPECT_EQ(repeat_for(100, 800, 8, 100), 8);
-  EXPECT_EQ(repeat_for(100, 900, 8, 100), 16);
-  EXPECT_EQ(repeat_for(100, 1600, 8, 100), 16);
-  EXPECT_EQ(repeat_for(100, 1700, 8, 24), 24);
-  EXPECT_EQ(repeat_for(100, 1700, 8, 23), 16);
-  EXPECT_EQ(repeat_for(1, 1e6, 7, 100), 98);
+// Below one round as many as are needed, a time of nothing counting as 1 ns; beyond, whole rounds:
+// up where there is room, else down. No more than can be queued.
+TEST(RepeatFor, fills_a_sample_with_whole_executions_and_meets_every_set_equally_often) {
+  const struct {
+    double execution_ns, sample_ns;
+    int sets;
+    std::int64_t most, repeat;
+  } cases[] = {{1000, 999, 1, 100, 1}, {1000, 1000, 1, 100, 1}, {1000, 1001, 1, 100, 2},
+               {300, 1000, 1, 100, 4}, {250, 1000, 1, 100, 4},  {1, 1000, 1, 100, 100},
+               {0, 50, 1, 100, 50},    {100, 300, 8, 100, 3},   {100, 800, 8, 100, 8},
+               {100, 900, 8, 100, 16}, {100, 1600, 8, 100, 16}, {100, 1700, 8, 24, 24},
+               {100, 1700, 8, 23, 16}, {1, 1e6, 7, 100, 98}};
+  for (const auto& [execution_ns, sample_ns, sets, most, repeat] : cases) {
+    EXPECT_EQ(repeat_for(execution_ns, sample_ns, sets, most), repeat) << sample_ns << ' ' << most;
+  }
 }
 
 }  // namespace

@@ -18,20 +18,9 @@ using test::count_samples;
 using test::expect_product;
 using test::FakeWorker;
 using test::gemm;
+using test::probe_of;
+using test::small_stage;
 using test::stage_of;
-
-TEST(WorkerProgram, alone_it_says_who_starts_it_and_leaves_with_two) {
-  FILE* pipe =
-      popen((halmark::test::in_build("/bin/halmark-worker") + " 2>&1 </dev/null").c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::array<char, 256> text{};
-  const std::size_t got = fread(text.data(), 1, text.size() - 1, pipe);
-  const int status = pclose(pipe);
-  EXPECT_EQ(WEXITSTATUS(status), 2);
-  const std::string line(text.data(), got);
-  EXPECT_NE(line.find("started by halmark"), std::string::npos) << line;
-  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
-}
 
 class StagedGemm : public testing::TestWithParam<CacheMode> {};
 
@@ -92,8 +81,8 @@ TEST(WorkerOrder, what_is_not_staged_cannot_be_used_and_the_worker_goes_on) {
     EXPECT_NE(failure.reason.find("nothing is staged as 9"), std::string::npos) << failure.reason;
     EXPECT_FALSE(failure.worker_is_gone);
   }
-  ASSERT_TRUE(worker->stage(stage_of(9, gemm(2, 2, 2), CacheMode::hot, 1)));
-  EXPECT_FALSE(worker->stage(stage_of(9, gemm(2, 2, 2), CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(small_stage(9)));
+  EXPECT_FALSE(worker->stage(small_stage(9)));
   EXPECT_FALSE(worker->reveal({9, {1}})) << "only set 0 exists";
   EXPECT_FALSE(worker->sequence({.steps = {{9, 1}}}));
   ASSERT_TRUE(worker->drop(9));
@@ -103,50 +92,36 @@ TEST(WorkerOrder, what_is_not_staged_cannot_be_used_and_the_worker_goes_on) {
 }
 
 TEST(WorkerOrder, a_device_before_a_plugin_and_a_kernel_before_a_device_are_refused) {
-  WorkerOptions options;
-  options.program = halmark::test::in_build("/bin/halmark-worker");
-  options.cpus = CpuSet{};
-  auto worker = Worker::start(options);
-  ASSERT_TRUE(worker) << worker.failure.reason;
-  EXPECT_FALSE((*worker)->open(0));
-  ASSERT_TRUE((*worker)->load(halmark::test::in_build("/tests/plugins/hm_fake.so")));
-  EXPECT_FALSE((*worker)->load(halmark::test::in_build("/tests/plugins/hm_fake.so")));
-  const auto staged = (*worker)->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1));
-  EXPECT_NE(staged.failure.reason.find("no device is open"), std::string::npos);
-  EXPECT_TRUE((*worker)->open(0));
-  EXPECT_FALSE((*worker)->open(0));
-  EXPECT_TRUE((*worker)->close());
-  EXPECT_TRUE((*worker)->open(0));
+  const auto worker = test::bare_worker();
+  EXPECT_FALSE(worker->open(0));
+  ASSERT_TRUE(worker->load(halmark::test::in_build("/tests/plugins/hm_fake.so")));
+  EXPECT_FALSE(worker->load(halmark::test::in_build("/tests/plugins/hm_fake.so")));
+  EXPECT_NE(worker->stage(small_stage()).failure.reason.find("no device is open"),
+            std::string::npos);
+  EXPECT_TRUE(worker->open(0));
+  EXPECT_FALSE(worker->open(0));
+  EXPECT_TRUE(worker->close());
+  EXPECT_TRUE(worker->open(0));
 }
 
 TEST(WorkerProbe, lists_paths_and_measures_one) {
+  using enum protocol::ProbeKind;
   FakeWorker worker;
-  auto listed = worker->probe({.kind = protocol::ProbeKind::peak_paths, .path = {}, .isa = {}});
+  const auto listed = worker->probe(probe_of(peak_paths));
   ASSERT_TRUE(listed) << listed.failure.reason;
   ASSERT_FALSE(listed->paths.empty());
-  auto probed = worker->probe({.kind = protocol::ProbeKind::peak,
-                               .path = listed->paths.front().path,
-                               .isa = listed->paths.front().isa,
-                               .windows = 3,
-                               .window_ms = 0.5});
-  ASSERT_TRUE(probed);
-  EXPECT_EQ(probed->rates.size(), 3u);
-  auto ring = worker->probe({.kind = protocol::ProbeKind::read,
-                             .path = {},
-                             .isa = {},
-                             .windows = 2,
-                             .window_ms = 0.5,
-                             .working_set_bytes = 1 << 20});
-  ASSERT_TRUE(ring);
-  EXPECT_EQ(ring->rates.size(), 2u);
-  auto clock = worker->probe(
-      {.kind = protocol::ProbeKind::clock, .path = {}, .isa = {}, .windows = 3, .barrier = {}});
-  ASSERT_TRUE(clock) << clock.failure.reason;
-  ASSERT_EQ(clock->rates.size(), 3u);
+  auto of_path = probe_of(peak, 3);
+  of_path.path = listed->paths.front().path;
+  of_path.isa = listed->paths.front().isa;
+  EXPECT_EQ(worker->probe(of_path)->rates.size(), 3u);
+  EXPECT_EQ(worker->probe(probe_of(read, 2, 1 << 20))->rates.size(), 2u);
+  const auto of_clock = worker->probe(probe_of(clock, 3));
+  ASSERT_TRUE(of_clock) << of_clock.failure.reason;
+  ASSERT_EQ(of_clock->rates.size(), 3u);
   // What others of this machine take of a window makes the clock look slower, never faster.
-  EXPECT_GT(std::ranges::max(clock->rates), 0.3e9);
-  auto nothing = worker->probe({.kind = protocol::ProbeKind::copy, .path = {}, .isa = {}});
-  EXPECT_NE(nothing.failure.reason.find("working set of 0 bytes"), std::string::npos);
+  EXPECT_GT(std::ranges::max(of_clock->rates), 0.3e9);
+  EXPECT_NE(worker->probe(probe_of(copy)).failure.reason.find("working set of 0 bytes"),
+            std::string::npos);
 }
 
 // An arena of one slice and a half: the second slice lies beside it, the third is the first again.
@@ -154,11 +129,7 @@ TEST(WorkerProbe, slices_walk_through_the_arena_and_memory_beside_it) {
   FakeWorker worker("", 24 << 20);
   for (const int count : {1, 5}) {
     const auto probe = [&] {
-      return worker->probe({.kind = protocol::ProbeKind::slices,
-                            .path = {},
-                            .isa = {},
-                            .windows = count,
-                            .working_set_bytes = 32 << 20});
+      return worker->probe(probe_of(protocol::ProbeKind::slices, count, 32 << 20));
     };
     auto slices = probe();  // a disturbed one has no rates
     for (int i = 0; i < 20 && slices && slices->rates.empty(); ++i) slices = probe();
@@ -170,30 +141,21 @@ TEST(WorkerProbe, slices_walk_through_the_arena_and_memory_beside_it) {
 
 TEST(WorkerProbe, beside_a_busy_thread_of_the_plugin_there_are_no_slices_but_the_reason) {
   FakeWorker worker("busy=1");
-  auto slices = worker->probe({.kind = protocol::ProbeKind::slices,
-                               .path = {},
-                               .isa = {},
-                               .windows = 1,
-                               .working_set_bytes = 16 << 20});
+  auto slices = worker->probe(probe_of(protocol::ProbeKind::slices, 1, 16 << 20));
   ASSERT_TRUE(slices) << slices.failure.reason;
   EXPECT_TRUE(slices->rates.empty());
   EXPECT_EQ(slices->reason, "no probe: threads of the plugin were busy");
 }
 
 TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {
-  WorkerOptions options;
-  options.program = halmark::test::in_build("/bin/halmark-worker");
-  options.cpus = CpuSet{};
-  auto worker = Worker::start(options);
-  ASSERT_TRUE(worker) << worker.failure.reason;
-  ASSERT_TRUE((*worker)->load(halmark::test::in_build("/tests/plugins/hm_minimal.so")));
-  ASSERT_TRUE((*worker)->open(0));
-  auto staged =
-      (*worker)->stage(stage_of(1, {"copy", {{"bytes", 1000}}}, CacheMode::rotate_all, 3));
+  const auto worker = test::bare_worker();
+  ASSERT_TRUE(worker->load(halmark::test::in_build("/tests/plugins/hm_minimal.so")));
+  ASSERT_TRUE(worker->open(0));
+  auto staged = worker->stage(stage_of(1, {"copy", {{"bytes", 1000}}}, CacheMode::rotate_all, 3));
   ASSERT_TRUE(staged) << staged.failure.reason;
-  auto sampled = (*worker)->sample(count_samples(1, 6));
+  auto sampled = worker->sample(count_samples(1, 6));
   ASSERT_TRUE(sampled) << sampled.failure.reason;
-  auto shown = (*worker)->reveal({1, {2}});
+  auto shown = worker->reveal({1, {2}});
   ASSERT_TRUE(shown);
   const auto operands = find_contract("copy")->operands({{"bytes", 1000}});
   const GeneratedInputs inputs(7, operands, 2);

@@ -10,12 +10,11 @@ namespace {
 
 using test::count_samples;
 using test::FakeWorker;
-using test::gemm;
-using test::stage_of;
+using test::small_stage;
 
 TEST(WorkerSample, the_pilot_makes_a_sample_long_enough) {
   FakeWorker worker("latency_ns=2000");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(small_stage()));
   protocol::SampleRequest request;
   request.id = 1;
   request.pilot_only = true;
@@ -38,7 +37,7 @@ TEST(WorkerSample, the_pilot_makes_a_sample_long_enough) {
 
 TEST(WorkerSample, a_call_above_fifty_milliseconds_is_sampled_three_times) {
   FakeWorker worker("latency_ns=60000000");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(small_stage()));
   protocol::SampleRequest request;
   request.id = 1;
   auto sampled = worker->sample(request);
@@ -50,7 +49,7 @@ TEST(WorkerSample, a_call_above_fifty_milliseconds_is_sampled_three_times) {
 // Samples of a plugin that cannot flush its caches would be warm ones under a cold name.
 TEST(WorkerSample, without_a_flush_there_is_no_flushed_sample) {
   FakeWorker worker;
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::flush, 1)));
+  ASSERT_TRUE(worker->stage(test::stage_of(1, test::gemm(2, 2, 2), CacheMode::flush, 1)));
   const auto sampled = worker->sample(count_samples(1, 3));
   ASSERT_FALSE(sampled);
   EXPECT_NE(sampled.failure.reason.find("cache_flush"), std::string::npos)
@@ -59,7 +58,7 @@ TEST(WorkerSample, without_a_flush_there_is_no_flushed_sample) {
 
 TEST(WorkerSample, the_wall_cap_keeps_the_samples) {
   FakeWorker worker("latency_ns=2000000");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(small_stage()));
   auto request = count_samples(1, 100'000);
   request.wall_cap_s = 0.5;
   auto sampled = worker->sample(request);
@@ -71,7 +70,7 @@ TEST(WorkerSample, the_wall_cap_keeps_the_samples) {
 
 TEST(WorkerSample, a_plugin_error_inside_the_loop_is_a_failure_of_its_phase) {
   FakeWorker worker("device_lost_at=8");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(small_stage()));
   auto sampled = worker->sample(count_samples(1, 50));
   ASSERT_FALSE(sampled);
   EXPECT_EQ(sampled.failure.status, Status::device_lost);
@@ -80,7 +79,7 @@ TEST(WorkerSample, a_plugin_error_inside_the_loop_is_a_failure_of_its_phase) {
 
 TEST(WorkerSample, a_crash_names_the_phase_that_ran) {
   FakeWorker worker("crash=enqueue;after=8");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(small_stage()));
   auto sampled = worker->sample(count_samples(1, 50));
   ASSERT_FALSE(sampled);
   EXPECT_EQ(sampled.failure.status, Status::crashed);
@@ -98,7 +97,7 @@ TEST(WorkerSample, both_slopes_expose_a_device_that_shortens_its_time) {
   FakeWorker honest("timer=device_event;latency_ns=3000000");
   FakeWorker liar("timer=device_event;latency_ns=3000000;elapsed_scale=0.1");
   for (FakeWorker* worker : {&honest, &liar}) {
-    ASSERT_TRUE((*worker)->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+    ASSERT_TRUE((*worker)->stage(small_stage()));
   }
   auto truth = honest->sample(count_samples(1, 3));
   auto lie = liar->sample(count_samples(1, 3));
@@ -115,7 +114,7 @@ TEST(WorkerSample, shards_start_every_sample_together) {
   SharedBarrier barrier = SharedBarrier::create();
   int index = 0;
   for (FakeWorker* worker : {&a, &b}) {
-    ASSERT_TRUE((*worker)->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+    ASSERT_TRUE((*worker)->stage(small_stage()));
     auto request = count_samples(1, 20);
     request.barrier = protocol::Barrier{2, index++};
     (*worker)->begin_sample(request, barrier.fd());
@@ -138,7 +137,7 @@ TEST(WorkerSample, a_shard_that_fails_releases_the_others) {
   FakeWorker a("device_lost_at=6"), b;
   SharedBarrier barrier = SharedBarrier::create();
   for (FakeWorker* worker : {&a, &b}) {
-    ASSERT_TRUE((*worker)->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+    ASSERT_TRUE((*worker)->stage(small_stage()));
     auto request = count_samples(1, 20);
     request.barrier = protocol::Barrier{2, 0};
     (*worker)->begin_sample(request, barrier.fd());

@@ -7,28 +7,28 @@
 #include "fake_worker.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
+#include "tests/unit/kernels/written.hpp"
 
 namespace halmark {
 namespace {
 
 using test::expect_product;
-using test::f32;
+
 using test::FakeWorker;
 using test::gemm;
+using test::sequence_of;
+using test::small_stage;
 using test::stage_of;
+using test::written;
 
 TEST(WorkerSequence, times_every_step_and_gives_the_outputs_of_its_steps) {
   FakeWorker worker("latency_ns=100000", 8 << 20);
   const Problem problem = gemm(3, 4, 5);
   ASSERT_TRUE(worker->stage(stage_of(1, problem, CacheMode::rotate_const, 2)));
-  ASSERT_TRUE(worker->stage(stage_of(
-      2, {"residual_add", {{"rows", 2}, {"cols", 8}, {"src_dtype", f32}, {"dst_dtype", f32}}},
-      CacheMode::rotate_const, 1)));
-  auto run = worker->sequence({.steps = {{1, 0}, {2, 0}, {1, 1}},
-                               .repeat = 4,
-                               .warmup = 1,
-                               .wall_cap_s = 60,
-                               .barrier = {}});
+  ASSERT_TRUE(worker->stage(
+      stage_of(2, {"residual_add", written("rows=2 cols=8 src_dtype=f32 dst_dtype=f32")},
+               CacheMode::rotate_const, 1)));
+  auto run = worker->sequence(sequence_of({{1, 0}, {2, 0}, {1, 1}}, 4, 1));
   ASSERT_TRUE(run) << run.failure.reason;
   ASSERT_EQ(run->steps.size(), 4u * 3);
   EXPECT_EQ(run->measured.samples, 4);
@@ -50,12 +50,9 @@ TEST(WorkerSequence, repetitions_go_on_through_the_argument_sets) {
   ASSERT_TRUE(worker->stage(stage_of(1, gemm(3, 4, 5), CacheMode::rotate_const, 5)));
   ASSERT_TRUE(worker->stage(stage_of(2, gemm(3, 5, 4), CacheMode::rotate_const, 3)));
   for (const bool chains : {false, true}) {
-    const auto run = worker->sequence({.steps = {{1, 0, 2}, {1, 1, 2}, {2, 1}},
-                                       .repeat = 4,
-                                       .warmup = 0,
-                                       .wall_cap_s = 60,
-                                       .barrier = {},
-                                       .chains_activations = chains});
+    auto request = sequence_of({{1, 0, 2}, {1, 1, 2}, {2, 1}}, 4);
+    request.chains_activations = chains;
+    const auto run = worker->sequence(request);
     ASSERT_TRUE(run) << run.failure.reason;
     std::vector<int> sets;
     for (const TimedSample& step : run->steps) sets.push_back(step.set);
@@ -66,9 +63,8 @@ TEST(WorkerSequence, repetitions_go_on_through_the_argument_sets) {
 // Chunks of half a millisecond: what lost its CPU is labelled, what lies in other chunks is not.
 TEST(WorkerSequence, steps_that_lost_their_cpu_are_labelled) {
   FakeWorker worker("latency_ns=1000000;nap=enqueue;nap_every=5;nap_ns=3000000");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
-  const auto run = worker->sequence(
-      {.steps = {{1, 0}, {1, 0}}, .repeat = 20, .warmup = 0, .wall_cap_s = 60, .barrier = {}});
+  ASSERT_TRUE(worker->stage(small_stage()));
+  const auto run = worker->sequence(sequence_of({{1, 0}, {1, 0}}, 20));
   ASSERT_TRUE(run) << run.failure.reason;
   int napped = 0;
   for (const TimedSample& step : run->steps) {
@@ -83,14 +79,9 @@ TEST(WorkerSequence, steps_that_lost_their_cpu_are_labelled) {
 std::int64_t calls_of(std::int64_t warmup, std::int64_t repeat) {
   for (std::int64_t lost_at = 3; lost_at < 40; ++lost_at) {
     FakeWorker worker("device_lost_at=" + std::to_string(lost_at));
-    if (!worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1))) continue;
+    if (!worker->stage(small_stage())) continue;
     if (!worker->stage(stage_of(2, gemm(2, 3, 2), CacheMode::hot, 1))) continue;
-    const auto run = worker->sequence({.steps = {{1, 0}, {2, 0}},
-                                       .repeat = repeat,
-                                       .warmup = warmup,
-                                       .wall_cap_s = 60,
-                                       .barrier = {}});
-    if (run) return lost_at;
+    if (worker->sequence(sequence_of({{1, 0}, {2, 0}}, repeat, warmup))) return lost_at;
   }
   return -1;
 }
@@ -107,19 +98,15 @@ TEST(WorkerSequence, executes_every_step_as_often_as_it_is_warmed_and_repeated) 
 // send the rows elsewhere than the FLOPs and bytes of the problem say.
 TEST(WorkerSequence, a_given_routing_is_not_replaced_by_the_output_of_an_earlier_step) {
   FakeWorker worker;
-  const Problem route = complete_problem(
-      {"moe_route", {{"tokens", 6}, {"experts", 6}, {"top_k", 2}, {"src_dtype", f32}}});
-  const Problem dispatch = complete_problem(
-      {"moe_dispatch",
-       {{"tokens", 6}, {"experts", 6}, {"top_k", 2}, {"hidden", 8}, {"dtype", f32}}});
+  const Problem route =
+      complete_problem({"moe_route", written("tokens=6 experts=6 top_k=2 src_dtype=f32")});
+  const Problem dispatch =
+      complete_problem({"moe_dispatch", written("tokens=6 experts=6 top_k=2 hidden=8 dtype=f32")});
   ASSERT_TRUE(worker->stage(stage_of(1, route, CacheMode::hot, 1)));
   ASSERT_TRUE(worker->stage(stage_of(2, dispatch, CacheMode::hot, 1)));
-  const auto run = worker->sequence({.steps = {{1, 0}, {2, 0}},
-                                     .repeat = 1,
-                                     .warmup = 0,
-                                     .wall_cap_s = 60,
-                                     .barrier = {},
-                                     .chains_activations = true});
+  auto request = sequence_of({{1, 0}, {2, 0}}, 1);
+  request.chains_activations = true;
+  const auto run = worker->sequence(request);
   ASSERT_TRUE(run) << run.failure.reason;
 
   const OpContract& contract = *find_contract("moe_dispatch");
@@ -146,12 +133,10 @@ TEST(WorkerSequence, a_given_routing_is_not_replaced_by_the_output_of_an_earlier
 
 TEST(WorkerSequence, the_wall_cap_keeps_whole_repetitions) {
   FakeWorker worker("latency_ns=2000000");
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
-  auto run = worker->sequence({.steps = {{1, 0}, {1, 0}},
-                               .repeat = 100'000,
-                               .warmup = 0,
-                               .wall_cap_s = 0.05,
-                               .barrier = {}});
+  ASSERT_TRUE(worker->stage(small_stage()));
+  auto request = sequence_of({{1, 0}, {1, 0}}, 100'000);
+  request.wall_cap_s = 0.05;
+  auto run = worker->sequence(request);
   ASSERT_TRUE(run) << run.failure.reason;
   EXPECT_EQ(run->measured.stop_rule, protocol::StopReason::deadline);
   EXPECT_EQ(run->steps.size(), 2 * static_cast<std::size_t>(run->measured.samples));

@@ -9,25 +9,22 @@
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
 #include "tests/checkout.hpp"
+#include "tests/unit/kernels/written.hpp"
 #include "tests/unit/shadow_memory.hpp"
 
 namespace halmark {
 namespace {
 
+using enum CacheMode;
 using test::count_samples;
 using test::expect_product;
-using test::f32;
+
 using test::FakeWorker;
 using test::gemm;
 using test::stage_of;
 
 TEST(WorkerStage, a_file_that_is_no_plugin_is_refused_by_reason) {
-  WorkerOptions options;
-  options.program = halmark::test::in_build("/bin/halmark-worker");
-  options.cpus = CpuSet{};
-  auto worker = Worker::start(options);
-  ASSERT_TRUE(worker);
-  const auto loaded = (*worker)->load("/etc/hostname");
+  const auto loaded = test::bare_worker()->load("/etc/hostname");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.failure.status, Status::refused);
   EXPECT_FALSE(loaded.failure.worker_is_gone);
@@ -35,22 +32,22 @@ TEST(WorkerStage, a_file_that_is_no_plugin_is_refused_by_reason) {
 
 TEST(WorkerStage, an_op_without_a_kernel_and_an_unknown_kernel_have_their_own_status) {
   FakeWorker worker("unsupported=copy");
-  auto copy = worker->stage(stage_of(1, {"copy", {{"bytes", 64}}}, CacheMode::hot, 1));
+  auto copy = worker->stage(stage_of(1, {"copy", {{"bytes", 64}}}, hot, 1));
   ASSERT_FALSE(copy);
   EXPECT_EQ(copy.failure.status, Status::unsupported);
-  auto stage = stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1);
+  auto stage = test::small_stage();
   stage.kernel = "gemmm";
   auto unknown = worker->stage(stage);
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.failure.reason.find("gemm"), std::string::npos);
-  auto no_op = worker->stage(stage_of(1, {"gem", {}}, CacheMode::hot, 1));
+  auto no_op = worker->stage(stage_of(1, {"gem", {}}, hot, 1));
   ASSERT_FALSE(no_op);
   EXPECT_FALSE(no_op.failure.worker_is_gone);
 }
 
 TEST(WorkerStage, labels_reach_the_plugin_as_its_integers) {
   FakeWorker worker("latency_ns=1000000");
-  auto stage = stage_of(1, gemm(4, 4, 4), CacheMode::hot, 1);
+  auto stage = stage_of(1, gemm(4, 4, 4), hot, 1);
   stage.config.labels = {{"impl", "wide"}};
   auto wide = worker->stage(stage);
   ASSERT_TRUE(wide) << wide.failure.reason;
@@ -68,13 +65,13 @@ TEST(WorkerStage, labels_reach_the_plugin_as_its_integers) {
 
 TEST(WorkerStage, sets_end_where_the_arena_ends) {
   FakeWorker worker("", 1 << 20);
-  auto staged = worker->stage(stage_of(1, gemm(1, 256, 256), CacheMode::rotate_const, 64));
+  auto staged = worker->stage(stage_of(1, gemm(1, 256, 256), rotate_const, 64));
   ASSERT_TRUE(staged) << staged.failure.reason;
   EXPECT_GE(staged->sets, 2);
   EXPECT_LE(staged->sets, 4) << "256 KiB of weights each";
   // Dropping gives the arena back.
   ASSERT_TRUE(worker->drop(1));
-  auto again = worker->stage(stage_of(2, gemm(1, 256, 256), CacheMode::rotate_const, 64));
+  auto again = worker->stage(stage_of(2, gemm(1, 256, 256), rotate_const, 64));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->sets, staged->sets);
 }
@@ -83,7 +80,7 @@ TEST(WorkerStage, sets_end_where_the_arena_ends) {
 // alignment make a page more of the weights.
 TEST(WorkerStage, says_what_it_allocated_for_each_operand) {
   FakeWorker worker("workspace_bytes=5000", 4 << 20);
-  const auto staged = worker->stage(stage_of(1, gemm(1, 256, 256), CacheMode::rotate_const, 3));
+  const auto staged = worker->stage(stage_of(1, gemm(1, 256, 256), rotate_const, 3));
   ASSERT_TRUE(staged) << staged.failure.reason;
   ASSERT_EQ(staged->memory.size(), 4u);
   const auto expect = [&](std::size_t at, std::int64_t operand, std::int64_t bytes,
@@ -112,7 +109,7 @@ TEST(WorkerStage, the_set_size_follows_what_is_staged) {
     return static_cast<double>(answer->set_size_bytes.value_or(0));
   };
   const double before = set_size();
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(1, 1024, 1024), CacheMode::rotate_const, 6)));
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(1, 1024, 1024), rotate_const, 6)));
   // Pages of libraries count more or less as other workers of the same program end or start.
   EXPECT_NEAR(set_size() - before, 24 << 20, 8 << 20) << "this process has touched no page of it";
   ASSERT_TRUE(worker->drop(1));
@@ -124,7 +121,7 @@ TEST(WorkerStage, a_plugin_that_hoards_shows_in_the_set_size_alone) {
   FakeWorker worker("hoard_bytes=33554432", 4 << 20);
   const auto before = worker->memory();
   ASSERT_TRUE(before && before->set_size_bytes);
-  const auto staged = worker->stage(stage_of(1, gemm(1, 64, 64), CacheMode::hot, 1));
+  const auto staged = worker->stage(stage_of(1, gemm(1, 64, 64), hot, 1));
   ASSERT_TRUE(staged);
   std::int64_t said = 0;
   for (const auto& entry : staged->memory) said += entry.allocated_bytes;
@@ -147,7 +144,7 @@ TEST(WorkerStage, a_kernel_is_stopped_at_its_tensors_and_what_the_worker_held) {
                         Case{six_gib + "devour=prepare;after=1", " held before, 8 x 0.0"},
                         Case{six_gib + "devour=enqueue", " of stacks, 8 x 0.0"}}) {
     FakeWorker worker(c.script, 4 << 20);
-    const auto staged = worker->stage(stage_of(1, gemm(64, 64, 64), CacheMode::hot, 1));
+    const auto staged = worker->stage(stage_of(1, gemm(64, 64, 64), hot, 1));
     ASSERT_FALSE(staged) << c.script;
     EXPECT_EQ(staged.failure.status, Status::out_of_memory) << staged.failure.reason;
     EXPECT_NE(staged.failure.reason.find(c.text), std::string::npos) << staged.failure.reason;
@@ -161,18 +158,18 @@ TEST(WorkerStage, what_a_kernel_of_a_device_or_with_large_tensors_takes_is_no_ha
   // writes.
   const std::string hoard = "hoard_bytes=314572800;latency_ns=1";
   FakeWorker device(hoard, 4 << 20);
-  EXPECT_TRUE(device->stage(stage_of(1, gemm(64, 64, 64), CacheMode::hot, 1)));
+  EXPECT_TRUE(device->stage(stage_of(1, gemm(64, 64, 64), hot, 1)));
   FakeWorker small("kind=cpu;" + hoard, 4 << 20);
-  EXPECT_FALSE(small->stage(stage_of(1, gemm(64, 64, 64), CacheMode::hot, 1)));
+  EXPECT_FALSE(small->stage(stage_of(1, gemm(64, 64, 64), hot, 1)));
   FakeWorker large("kind=cpu;" + hoard, 4 << 20);
-  const auto staged = large->stage(stage_of(1, {"copy", {{"bytes", 32 << 20}}}, CacheMode::hot, 1));
+  const auto staged = large->stage(stage_of(1, {"copy", {{"bytes", 32 << 20}}}, hot, 1));
   EXPECT_TRUE(staged) << staged.failure.reason;
 }
 
 TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
   FakeWorker worker("constants_opaque=1", 8 << 20);
   const Problem problem = gemm(3, 4, 5);
-  auto staged = worker->stage(stage_of(1, problem, CacheMode::rotate_const, 2));
+  auto staged = worker->stage(stage_of(1, problem, rotate_const, 2));
   ASSERT_TRUE(staged) << staged.failure.reason;
   EXPECT_TRUE(staged->constants_opaque);
   EXPECT_FALSE(staged->constants_shared);
@@ -181,15 +178,9 @@ TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
 TEST(WorkerStage, an_input_behind_the_constants_is_filled_too) {
   FakeWorker worker;
   const Problem problem{"grouped_gemm",
-                        {{"tokens", 1},
-                         {"top_k", 1},
-                         {"experts", 1},
-                         {"n", 1},
-                         {"k", 1},
-                         {"src_dtype", f32},
-                         {"wei_dtype", f32},
-                         {"dst_dtype", f32}}};
-  ASSERT_TRUE(worker->stage(stage_of(1, problem, CacheMode::hot, 1)));
+                        test::written("tokens=1 top_k=1 experts=1 n=1 k=1 src_dtype=f32 "
+                                      "wei_dtype=f32 dst_dtype=f32")};
+  ASSERT_TRUE(worker->stage(stage_of(1, problem, hot, 1)));
   auto shown = worker->reveal({1, {0}});
   ASSERT_TRUE(shown) << shown.failure.reason;
   const Problem whole = complete_problem(problem);
@@ -206,7 +197,7 @@ TEST(WorkerStage, constants_that_are_compiled_in_get_a_prepared_kernel_per_set_a
   FakeWorker worker("constants_in_prepared=1", 8 << 20);
   const Problem problem = gemm(3, 4, 5);
   for (const int wanted : {7, 12}) {
-    auto staged = worker->stage(stage_of(wanted, problem, CacheMode::rotate_all, wanted));
+    auto staged = worker->stage(stage_of(wanted, problem, rotate_all, wanted));
     ASSERT_TRUE(staged) << staged.failure.reason;
     EXPECT_EQ(staged->sets, std::min(wanted, 8));
     EXPECT_FALSE(staged->constants_shared);
@@ -220,25 +211,21 @@ TEST(WorkerStage, constants_that_are_compiled_in_get_a_prepared_kernel_per_set_a
 }
 
 TEST(WorkerReveal, a_write_past_an_output_and_a_changed_input_are_named) {
-  FakeWorker overrun("overrun=1");
-  ASSERT_TRUE(overrun->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
-  auto shown = overrun->reveal({1, {0}});
-  ASSERT_TRUE(shown) << shown.failure.reason;
-  EXPECT_FALSE(shown->revealed.canaries_intact);
-  EXPECT_NE(shown->revealed.damage.find("dst"), std::string::npos) << shown->revealed.damage;
-
-  FakeWorker mutate("mutate_inputs=1");
-  ASSERT_TRUE(mutate->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
-  shown = mutate->reveal({1, {0}});
-  ASSERT_TRUE(shown);
-  EXPECT_FALSE(shown->revealed.inputs_intact);
-  EXPECT_TRUE(shown->revealed.canaries_intact);
-  EXPECT_NE(shown->revealed.damage.find("src"), std::string::npos) << shown->revealed.damage;
+  for (const auto& [script, operand] :
+       {std::pair("overrun=1", "dst"), {"mutate_inputs=1", "src"}}) {
+    FakeWorker worker(script);
+    ASSERT_TRUE(worker->stage(test::small_stage()));
+    const auto shown = worker->reveal({1, {0}});
+    ASSERT_TRUE(shown) << shown.failure.reason;
+    EXPECT_EQ(shown->revealed.canaries_intact, operand[0] == 's');
+    EXPECT_EQ(shown->revealed.inputs_intact, operand[0] == 'd');
+    EXPECT_NE(shown->revealed.damage.find(operand), std::string::npos) << shown->revealed.damage;
+  }
 }
 
 TEST(WorkerReveal, skipped_repeats_leave_poison_in_the_outputs) {
   FakeWorker worker("wrong=skip_repeats", 4 << 20);
-  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::rotate_const, 4)));
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), rotate_const, 4)));
   auto request = count_samples(1, 3);
   request.rule.repeat = 4;
   ASSERT_TRUE(worker->sample(request));

@@ -68,7 +68,7 @@ Json journal_points(const std::string& database, std::int64_t run) {
   const auto store = open_store_read_only(database);
   Json points = Json::array();
   std::size_t left_out = 0;
-  for (const Evaluation& e : store->evaluations(run)) {
+  for (const Evaluation& e : store->rows<Evaluation>(run)) {
     if (!e.estimate || !has_latency(e.status)) continue;
     if (points.size() < points_max) {
       points.push_back(point_json(e));

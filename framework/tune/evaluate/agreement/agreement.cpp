@@ -242,7 +242,7 @@ Agreement measure_agreement(std::span<const KernelCase> cases, const AgreementRu
   std::vector<Measurement> rows = measure_kernels(cases, measuring);
   Agreement out = agreement_of(cases, rows, rounds);
   out.rows = std::move(rows);
-  if (measuring.is_interrupted && measuring.is_interrupted()) return out;
+  if (measuring.stop.stop_requested()) return out;
   const std::string comment = "halmark aa, " + journal::utc_now() + ": " +
                               std::to_string(out.agreeing()) + " of " +
                               std::to_string(out.pairs()) + " pairs of repeats agreed";

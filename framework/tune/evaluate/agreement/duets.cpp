@@ -60,7 +60,7 @@ std::vector<Duet> compare_live(std::span<const KernelCase> cases, const LiveComp
   options.limits = m.worker_limits;
   options.peaks = m.peaks;
   options.seed = m.seed;
-  options.should_stop = m.is_interrupted;
+  options.should_stop = [&m] { return m.stop.stop_requested(); };
   options.progress = live.progress;
   return measure_duets(cases, options, live.floor);
 }

@@ -24,7 +24,7 @@ DuetOptions duet_options(const MeasuredEvaluator& evaluator, const NightBuilds& 
   out.limits = evaluator.context().worker_limits;
   out.thresholds = thresholds_of(settings.limits);
   out.seed = evaluator.plan().sweep().seed;
-  out.should_stop = evaluator.context().is_interrupted;
+  out.should_stop = [&evaluator] { return evaluator.is_interrupted(); };
   return out;
 }
 

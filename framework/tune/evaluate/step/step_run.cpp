@@ -87,7 +87,7 @@ std::optional<StepRun> step_run(const std::string& database, const Configuration
   std::ranges::reverse(runs);
   for (const std::int64_t run : runs) {
     std::optional<Evaluation> found;
-    for (const Evaluation& evaluation : store->evaluations(run)) {
+    for (const Evaluation& evaluation : store->rows<Evaluation>(run)) {
       if (evaluation.estimate && evaluation.configuration.key() == key) found = evaluation;
     }
     if (!found) continue;
@@ -101,7 +101,7 @@ std::optional<StepRun> step_run(const std::string& database, const Configuration
                           " measured them in this configuration"};
     add_operators(*found, out);
     add_kernels(*store, run, out);
-    for (const Validation& validation : store->validations(run)) {
+    for (const Validation& validation : store->rows<Validation>(run)) {
       if (validation.deployment_key == key && validation.has_time()) {
         add_measured(validation, *found, out);
       }

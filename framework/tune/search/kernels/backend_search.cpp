@@ -143,8 +143,7 @@ BackendRows search_backends(std::span<const BackendQuestion> questions, const Ke
         },
         sampling,
         [&] {
-          return (has_some && seconds_since(begin) >= until_s) ||
-                 (measuring.is_interrupted && measuring.is_interrupted());
+          return (has_some && seconds_since(begin) >= until_s) || measuring.stop.stop_requested();
         });
     if (result.end != SearchEnd::stopped) continue;
     out.notes.push_back(question.problem.text() + ": " + std::to_string(result.told.size()) +

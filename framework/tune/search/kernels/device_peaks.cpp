@@ -55,9 +55,7 @@ class DevicePeaks {
   }
 
  private:
-  bool is_interrupted() const {
-    return options_.measuring.is_interrupted && options_.measuring.is_interrupted();
-  }
+  bool is_interrupted() const { return options_.measuring.stop.stop_requested(); }
 
   bool offers(const std::string& op) const {
     return std::ranges::find(options_.plugin.kernels, op, &protocol::KernelDescription::op) !=
@@ -238,8 +236,7 @@ Device measure_device_peaks(const DevicePeakMeasuring& options) {
   require_writable(options.path, "");
   Device device = merged_with_file(DevicePeaks(options).run(), options.path);
   if (options.datasheet) add_upper_ends(device, *options.datasheet);
-  const auto& stops = options.measuring.is_interrupted;
-  if (stops && stops()) return device;
+  if (options.measuring.stop.stop_requested()) return device;
   write_peaks_file(device, options.path);
   return device;
 }

@@ -102,7 +102,7 @@ MeasuredCases search_variants(std::span<const VariantSet> sets, const KernelMeas
     search.run(
         problem.space(),
         [&](const Point& point) { return variant_case(set.question, problem.at(point)); }, sampling,
-        measuring.is_interrupted);
+        [&] { return measuring.stop.stop_requested(); });
   }
   return search.take();
 }

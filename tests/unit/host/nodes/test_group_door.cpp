@@ -22,6 +22,8 @@
 namespace halmark {
 namespace {
 
+using namespace protocol;
+
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
@@ -37,17 +39,17 @@ class Launcher : public testing::Test {
 };
 
 // A caller at the door, with the words of a rank or with others.
-protocol::Channel caller(const std::string& path) {
+Channel caller(const std::string& path) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy(path.begin(), path.end(), address.sun_path);
   EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  return protocol::Channel(std::move(socket));
+  return Channel(std::move(socket));
 }
 
-bool is_closed(protocol::Channel& channel) {
-  return channel.receive(protocol::deadline_after(20)).status == protocol::ReceiveStatus::closed;
+bool is_closed(Channel& channel) {
+  return channel.receive(deadline_after(20)).status == ReceiveStatus::closed;
 }
 
 TEST_F(Launcher, each_rank_comes_once_with_the_token_and_a_number_that_there_is) {
@@ -68,33 +70,33 @@ TEST_F(Launcher, each_rank_comes_once_with_the_token_and_a_number_that_there_is)
   }
   ASSERT_FALSE(path.empty());
   EXPECT_GE(token.size(), 32u);
-  const auto says = [&](int rank, const std::string& with, protocol::Type type) {
-    protocol::Channel channel = caller(path);
-    protocol::Hello hello;
+  const auto says = [&](int rank, const std::string& with, Type type) {
+    Channel channel = caller(path);
+    Hello hello;
     hello.rank = rank;
     hello.token = with;
     hello.pid = 100 + rank;
     EXPECT_TRUE(channel.send_message(type, 0, hello));
     return channel;
   };
-  using protocol::Type;
-  protocol::Channel first = says(0, token, Type::hello);
+
+  Channel first = says(0, token, Type::hello);
   for (const int rank : {0, 2, -1}) {
-    protocol::Channel again = says(rank, token, Type::hello);
+    Channel again = says(rank, token, Type::hello);
     EXPECT_TRUE(is_closed(again)) << "no place for " << rank;
   }
-  protocol::Channel guess = says(1, token + "0", Type::hello);
+  Channel guess = says(1, token + "0", Type::hello);
   EXPECT_TRUE(is_closed(guess));
-  protocol::Channel other = says(1, token, Type::load);
+  Channel other = says(1, token, Type::load);
   EXPECT_TRUE(is_closed(other));
-  protocol::Channel broken = caller(path);
+  Channel broken = caller(path);
   ASSERT_TRUE(broken.send(Type::hello, 0, 0, "{"));
   EXPECT_TRUE(is_closed(broken));
-  protocol::Channel second = says(1, token, Type::hello);
-  for (protocol::Channel* rank : {&first, &second}) {
-    const auto asked = rank->receive(protocol::deadline_after(20));
+  Channel second = says(1, token, Type::hello);
+  for (Channel* rank : {&first, &second}) {
+    const auto asked = rank->receive(deadline_after(20));
     ASSERT_TRUE(asked) << asked.reason;
-    auto answer = protocol::decode<protocol::Hello>(asked.frame.payload);
+    auto answer = decode<Hello>(asked.frame.payload);
     EXPECT_EQ(answer.rank, rank == &first ? 0 : 1);
     EXPECT_GT(answer.memory_limit_bytes, 0);
     answer.pid = 100 + answer.rank;
@@ -129,18 +131,18 @@ TEST_F(Launcher, reports_of_nodes_come_in_order_of_ranks) {
 }
 
 TEST_F(Launcher, nodes_that_say_nothing_are_named_once_with_what_the_launcher_said) {
-  launcher_does("echo '----'; echo no such host; echo; echo '- -'; echo at all; exit 4");
-  EXPECT_EQ(ask_nodes(three_ranks, "p", 60).failure,
-            "no report from n1, n2: mpirun ended with exit code 4: no such host at all");
-  launcher_does("cat <<'END'\n" + line_of(0, "a") + '\n' + line_of(1, "a") + "\nEND\nexit 0");
-  EXPECT_EQ(ask_nodes(three_ranks, "p", 60).failure,
-            "no report from n2: mpirun ended with exit code 0");
-  launcher_does("printf '%0400d\\n' 0; exit 1");
-  EXPECT_EQ(
-      ask_nodes(three_ranks, "p", 60).failure,
-      "no report from n1, n2: mpirun ended with exit code 1: " + std::string(297, '0') + "...");
-  launcher_does("exec sleep 100");
-  EXPECT_EQ(ask_nodes(three_ranks, "p", 1).failure, "no report from n1, n2: no answer within 1 s");
+  const std::string all = "no report from n1, n2: ", ended = "mpirun ended with exit code ";
+  const std::tuple<std::string, int, std::string> launchers[] = {
+      {"echo '----'; echo no such host; echo; echo '- -'; echo at all; exit 4", 60,
+       all + ended + "4: no such host at all"},
+      {"cat <<'END'\n" + line_of(0, "a") + '\n' + line_of(1, "a") + "\nEND\nexit 0", 60,
+       "no report from n2: " + ended + "0"},
+      {"printf '%0400d\\n' 0; exit 1", 60, all + ended + "1: " + std::string(297, '0') + "..."},
+      {"exec sleep 100", 1, all + "no answer within 1 s"}};
+  for (const auto& [script, seconds, failure] : launchers) {
+    launcher_does(script);
+    EXPECT_EQ(ask_nodes(three_ranks, "p", seconds).failure, failure);
+  }
   const test::ScopedVariable nowhere("PATH", "/nonexistent");
   EXPECT_EQ(ask_nodes(three_ranks, "p", 1).failure, "mpirun is not installed; install openmpi-bin");
 }
@@ -159,15 +161,6 @@ TEST(ThisNode, says_its_name_its_build_and_its_class) {
   EXPECT_EQ(report.hardware_class, this_machine().hardware_class());
   EXPECT_EQ(report.processor, this_machine().cpu_model);
   EXPECT_EQ(this_node_report(0, folder / "absent.so").plugin_hash, "");
-}
-
-TEST(NodeReportLine, has_seven_fields_between_tabs) {
-  EXPECT_EQ(report_line({3, "n2", "aa", "", "cpu-01", "x\x1f y~"}),
-            "halmark-node-report\t3\tn2\taa\t\tcpu-01\tx  y~");
-  EXPECT_FALSE(parse_report("halmark-node-report\t1\tn2\taa\tbb\tcc"));
-  EXPECT_FALSE(parse_report("other\t1\tn2\taa\tbb\tcc\tdd"));
-  EXPECT_FALSE(parse_report("halmark-node-report\t1x\tn2\taa\tbb\tcc\tdd"));
-  EXPECT_EQ(parse_report("halmark-node-report\t0\tn2\taa\tbb\tcc\tdd")->rank, 0);
 }
 
 }  // namespace

@@ -16,9 +16,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::array<int, 2> both{0, 1};
+
 struct Ranks {
   std::vector<FileDescriptor> parents;
   std::vector<std::unique_ptr<MeetingPlace>> places;
+  BarrierOutcome arrival(std::size_t rank, int limit_ms = 20'000) {
+    return places[rank]->arrive_and_spin(2, milliseconds(limit_ms));
+  }
   explicit Ranks(int count) {
     for (int i = 0; i < count; ++i) {
       auto [ours, theirs] = protocol::socket_pair();
@@ -42,44 +47,39 @@ TEST(RankMeeting, all_rehearse_and_the_skew_is_a_time) {
 TEST(RankMeeting, nobody_goes_before_the_last_is_there_and_a_late_answer_is_in_the_skew) {
   Ranks ranks(2);
   RankMeeting meeting(std::move(ranks.parents));
-  const std::array<int, 2> both{0, 1};
   const auto number = meeting.begin(both);
   std::chrono::steady_clock::time_point gone{}, came{};
   {
     std::jthread early([&] {
       ranks.places[0]->enter(number);
-      EXPECT_EQ(ranks.places[0]->arrive_and_spin(2, milliseconds(20'000)),
-                BarrierOutcome::released);
+      EXPECT_EQ(ranks.arrival(0), BarrierOutcome::released);
       gone = std::chrono::steady_clock::now();
     });
     std::this_thread::sleep_for(milliseconds(30));
     came = std::chrono::steady_clock::now();
     ranks.places[1]->enter(number);
-    EXPECT_EQ(ranks.places[1]->arrive_and_spin(2, milliseconds(20'000)), BarrierOutcome::released);
+    EXPECT_EQ(ranks.arrival(1), BarrierOutcome::released);
   }
   EXPECT_GE(gone, came);
 }
 
+// The next request is not touched by it.
 TEST(RankMeeting, one_that_gives_up_sends_the_others_on) {
   Ranks ranks(2);
   RankMeeting meeting(std::move(ranks.parents));
-  const std::array<int, 2> both{0, 1};
-  const auto number = meeting.begin(both);
-  std::jthread other([&] {
-    ranks.places[0]->enter(number);
-    EXPECT_EQ(ranks.places[0]->arrive_and_spin(2, milliseconds(20'000)), BarrierOutcome::aborted);
-  });
-  ranks.places[1]->enter(number);
-  ranks.places[1]->abort();
-  other.join();
-  // The next request is not touched by it.
-  const auto next = meeting.begin(both);
-  std::jthread again([&] {
-    ranks.places[0]->enter(next);
-    EXPECT_EQ(ranks.places[0]->arrive_and_spin(2, milliseconds(20'000)), BarrierOutcome::released);
-  });
-  ranks.places[1]->enter(next);
-  EXPECT_EQ(ranks.places[1]->arrive_and_spin(2, milliseconds(20'000)), BarrierOutcome::released);
+  for (const BarrierOutcome outcome : {BarrierOutcome::aborted, BarrierOutcome::released}) {
+    const auto number = meeting.begin(both);
+    std::jthread other([&] {
+      ranks.places[0]->enter(number);
+      EXPECT_EQ(ranks.arrival(0), outcome);
+    });
+    ranks.places[1]->enter(number);
+    if (outcome == BarrierOutcome::aborted) {
+      ranks.places[1]->abort();
+    } else {
+      EXPECT_EQ(ranks.arrival(1), outcome);
+    }
+  }
 }
 
 TEST(RankMeeting, one_that_is_gone_or_talks_nonsense_ends_the_wait) {
@@ -88,23 +88,21 @@ TEST(RankMeeting, one_that_is_gone_or_talks_nonsense_ends_the_wait) {
     auto [ours, theirs] = protocol::socket_pair();
     ranks.parents.push_back(std::move(ours));
     RankMeeting meeting(std::move(ranks.parents));
-    const std::array<int, 2> both{0, 1};
     ranks.places[0]->enter(meeting.begin(both));
     if (talks) {
       ASSERT_EQ(::send(theirs.get(), "not a word of a rank", 20, 0), 20);
     } else {
       theirs.reset();
     }
-    EXPECT_EQ(ranks.places[0]->arrive_and_spin(2, milliseconds(20'000)), BarrierOutcome::aborted);
+    EXPECT_EQ(ranks.arrival(0), BarrierOutcome::aborted);
   }
 }
 
 TEST(RankMeeting, who_waits_too_long_says_so) {
   Ranks ranks(2);
   RankMeeting meeting(std::move(ranks.parents));
-  const std::array<int, 2> both{0, 1};
   ranks.places[0]->enter(meeting.begin(both));
-  EXPECT_EQ(ranks.places[0]->arrive_and_spin(2, milliseconds(20)), BarrierOutcome::timed_out);
+  EXPECT_EQ(ranks.arrival(0, 20), BarrierOutcome::timed_out);
 }
 
 TEST(RankMeeting, the_stated_skew_leaves_one_start_in_twenty_above) {

@@ -110,6 +110,12 @@ struct TwoRanks {
     }
     meeting = std::make_unique<RankMeeting>(std::move(parents));
   }
+  std::uint32_t begin(std::vector<int> who = {0, 1}) {
+    return static_cast<std::uint32_t>(meeting->begin(who));
+  }
+  void both_hear(Kind kind, std::uint32_t number, std::uint32_t start) const {
+    for (const FileDescriptor& rank : ranks) expect_message(rank, kind, number, start);
+  }
   std::array<FileDescriptor, 2> ranks;
   std::unique_ptr<RankMeeting> meeting;
 };
@@ -123,14 +129,13 @@ std::vector<double> await_skews(RankMeeting& meeting, std::size_t count) {
 
 TEST(RankMeetingMessages, all_go_when_the_last_is_there_and_the_skew_is_until_the_last_answer) {
   TwoRanks two;
-  const std::array<int, 2> both{0, 1};
-  const auto number = static_cast<std::uint32_t>(two.meeting->begin(both));
+  const auto number = two.begin();
   EXPECT_EQ(number, 2u) << "behind the rehearsal";
   for (const std::uint32_t start : {0u, 1u}) {
     say(two.ranks[0], Kind::here, number, start);
     EXPECT_FALSE(heard(two.ranks[0], 20));
     say(two.ranks[1], Kind::here, number, start);
-    for (const FileDescriptor& rank : two.ranks) expect_message(rank, Kind::go, number, start);
+    two.both_hear(Kind::go, number, start);
     say(two.ranks[0], Kind::gone, number, start);
     std::this_thread::sleep_for(milliseconds(30));
     EXPECT_EQ(two.meeting->skews_ns().size(), start);
@@ -144,8 +149,7 @@ TEST(RankMeetingMessages, all_go_when_the_last_is_there_and_the_skew_is_until_th
 
 TEST(RankMeetingMessages, who_takes_no_part_is_not_waited_for) {
   TwoRanks two;
-  const std::array<int, 1> one{1};
-  const auto number = static_cast<std::uint32_t>(two.meeting->begin(one));
+  const auto number = two.begin({1});
   say(two.ranks[1], Kind::here, number, 0);
   expect_message(two.ranks[1], Kind::go, number, 0);
   say(two.ranks[1], Kind::gone, number, 0);
@@ -165,19 +169,17 @@ TEST(RankMeetingMessages, what_no_rank_says_now_ends_the_meeting) {
       {Kind::here, 1}, {Kind::gone, 0}, {Kind::go, 0}, {Kind::abort, 0}};
   for (const auto& [kind, start] : wrong) {
     TwoRanks two;
-    const std::array<int, 2> both{0, 1};
-    const auto number = static_cast<std::uint32_t>(two.meeting->begin(both));
+    const auto number = two.begin();
     say(two.ranks[0], kind, number, start);
-    for (const FileDescriptor& rank : two.ranks) expect_message(rank, Kind::abort, number, 0);
+    two.both_hear(Kind::abort, number, 0);
   }
 }
 
 TEST(RankMeetingMessages, an_answer_is_given_once) {
   TwoRanks two;
-  const std::array<int, 2> both{0, 1};
-  const auto number = static_cast<std::uint32_t>(two.meeting->begin(both));
+  const auto number = two.begin();
   for (const FileDescriptor& rank : two.ranks) say(rank, Kind::here, number, 0);
-  for (const FileDescriptor& rank : two.ranks) expect_message(rank, Kind::go, number, 0);
+  two.both_hear(Kind::go, number, 0);
   say(two.ranks[0], Kind::gone, number, 0);
   say(two.ranks[0], Kind::gone, number, 0);
   expect_message(two.ranks[1], Kind::abort, number, 1);
@@ -185,8 +187,7 @@ TEST(RankMeetingMessages, an_answer_is_given_once) {
 
 TEST(RankMeetingMessages, come_in_any_pieces_and_have_their_mark) {
   TwoRanks two;
-  const std::array<int, 1> one{0};
-  const auto number = static_cast<std::uint32_t>(two.meeting->begin(one));
+  const auto number = two.begin({0});
   MeetingMessage message{.kind = Kind::here, .meeting = number, .start = 0};
   const char* const bytes = reinterpret_cast<const char*>(&message);
   ASSERT_EQ(::send(two.ranks[0].get(), bytes, 5, 0), 5);
@@ -205,7 +206,7 @@ TEST(RankMeetingMessages, a_rehearsal_that_nobody_comes_to_has_no_skew) {
   EXPECT_FALSE(two.meeting->rehearsed_skew_ns(0.05));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(50));
   two.meeting->abort();
-  for (const FileDescriptor& rank : two.ranks) expect_message(rank, Kind::abort, 1, 0);
+  two.both_hear(Kind::abort, 1, 0);
   const auto later = std::chrono::steady_clock::now();
   EXPECT_FALSE(two.meeting->rehearsed_skew_ns(20));
   EXPECT_LT(std::chrono::steady_clock::now() - later, std::chrono::seconds(5)) << "it is over";

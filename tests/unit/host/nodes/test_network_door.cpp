@@ -37,13 +37,24 @@ FileDescriptor caller_of(const NetworkDoor& door) {
   return socket;
 }
 
+FileDescriptor call(const NetworkDoor& door, RankLine line, int rank = 0) {
+  return call_door(loopback, door.port(), door.token(), rank, line);
+}
+
+void expect_closed(const FileDescriptor& caller) {
+  const timeval limit{5, 0};
+  ::setsockopt(caller.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char byte = 0;
+  EXPECT_EQ(::recv(caller.get(), &byte, 1, 0), 0);
+}
+
 TEST(NetworkDoor, a_rank_with_the_token_brings_its_two_lines) {
   NetworkDoor door(loopback, 2);
   EXPECT_EQ(door.token().size(), 64u);
   for (const int rank : {1, 0}) {
     EXPECT_FALSE(door.is_complete());
-    const auto meetings = call_door(loopback, door.port(), door.token(), rank, RankLine::meetings);
-    const auto requests = call_door(loopback, door.port(), door.token(), rank, RankLine::requests);
+    const auto meetings = call(door, RankLine::meetings, rank),
+               requests = call(door, RankLine::requests, rank);
     ASSERT_TRUE(meetings && requests);
     const auto channel = await_channel(door);
     ASSERT_TRUE(channel);
@@ -64,10 +75,7 @@ TEST(NetworkDoor, another_token_rank_or_greeting_is_closed_without_an_answer) {
     const FileDescriptor caller = caller_of(door);
     ASSERT_EQ(::send(caller.get(), opening.data(), opening.size(), 0), 80);
     EXPECT_FALSE(await_channel(door, 4));
-    const timeval limit{5, 0};
-    ::setsockopt(caller.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    char byte = 0;
-    EXPECT_EQ(::recv(caller.get(), &byte, 1, 0), 0);
+    expect_closed(caller);
   }
 }
 
@@ -86,16 +94,13 @@ TEST(NetworkDoor, tells_ranks_where_it_is_and_its_token_to_nobody) {
 // Of two lines for the meetings of a rank the first stays; lines of no kind are closed.
 TEST(NetworkDoor, each_rank_has_one_line_for_its_meetings) {
   NetworkDoor door(loopback, 1);
-  const auto first = call_door(loopback, door.port(), door.token(), 0, RankLine::meetings);
+  const auto first = call(door, RankLine::meetings);
   for (int i = 0; i < 40 && !door.is_complete(); ++i) EXPECT_FALSE(door.accept());
   ASSERT_TRUE(door.is_complete());
   for (const RankLine line : {RankLine::meetings, static_cast<RankLine>(3)}) {
-    const auto other = call_door(loopback, door.port(), door.token(), 0, line);
+    const auto other = call(door, line);
     EXPECT_FALSE(await_channel(door, 4));
-    const timeval limit{5, 0};
-    ::setsockopt(other.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    char byte = 0;
-    EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 0);
+    expect_closed(other);
   }
   const auto meetings = door.take_meetings();
   ASSERT_EQ(meetings.size(), 1u);
@@ -106,7 +111,7 @@ TEST(NetworkDoor, each_rank_has_one_line_for_its_meetings) {
 
 TEST(NetworkDoor, sends_small_messages_at_once_and_notices_who_vanished) {
   NetworkDoor door(loopback, 1);
-  const auto requests = call_door(loopback, door.port(), door.token(), 0, RankLine::requests);
+  const auto requests = call(door, RankLine::requests);
   const auto channel = await_channel(door);
   ASSERT_TRUE(channel);
   for (const int socket : {requests.get(), channel->fd()}) {
@@ -149,7 +154,7 @@ TEST(NetworkDoor, callers_that_say_nothing_do_not_keep_a_rank_out) {
     (void)door.accept();
   }
   const auto begin = std::chrono::steady_clock::now();
-  const auto requests = call_door(loopback, door.port(), door.token(), 0, RankLine::requests);
+  const auto requests = call(door, RankLine::requests);
   EXPECT_TRUE(await_channel(door));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(4500))
       << "each of them has five seconds";
@@ -164,8 +169,7 @@ TEST(NetworkDoor, a_wildcard_or_another_machine_is_no_address_to_listen_at) {
 
 TEST(NetworkDoor, memory_beside_a_frame_arrives_as_its_bytes) {
   NetworkDoor door(loopback, 1);
-  protocol::Channel rank(call_door(loopback, door.port(), door.token(), 0, RankLine::requests),
-                         protocol::MemoryBy::copy);
+  protocol::Channel rank(call(door, RankLine::requests), protocol::MemoryBy::copy);
   auto parent = await_channel(door);
   ASSERT_TRUE(parent);
   constexpr std::int64_t bytes = (3 << 20) + 5;

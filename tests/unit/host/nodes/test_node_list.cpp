@@ -46,20 +46,25 @@ TEST(NodeList, reads_the_nodes_of_a_slurm_allocation) {
 }
 
 TEST(NodeList, refuses_in_one_line_what_names_no_job_over_nodes) {
-  EXPECT_THAT(node_list_refusal("n1"), HasSubstr("'n1' is not a node and its ranks"));
-  EXPECT_THAT(node_list_refusal("n1:0,n2:1"), HasSubstr("'n1:0' is not a node and its ranks"));
-  EXPECT_THAT(node_list_refusal("n1:2x,n2:1"), HasSubstr("'n1:2x'"));
-  EXPECT_THAT(node_list_refusal("n1:2"), HasSubstr("one node is no job over several"));
-  EXPECT_THAT(node_list_refusal("n1:2,n1:2"), HasSubstr("node n1 is named twice"));
-  EXPECT_THAT(node_list_refusal("n1:2,--mca:2"), HasSubstr("'--mca' is not the name of a node"));
-  EXPECT_THAT(node_list_refusal("n1:2,a b:2"), HasSubstr("'a b' is not the name of a node"));
-  EXPECT_THAT(node_list_refusal("n1:65,n2:64"), HasSubstr("129 ranks are more than 128"));
-  EXPECT_EQ(node_list_refusal("n1:64,n2:64"), "accepted");
-  EXPECT_THAT(node_list_refusal("n1:2147483647,n2:1"), HasSubstr("more than 128"));
-  EXPECT_THAT(node_list_refusal("slurm:2"), HasSubstr("no Slurm allocation"));
-  EXPECT_THAT(node_list_refusal("slurm:", "n[1-2]"), HasSubstr("no number of ranks per node"));
-  EXPECT_THAT(node_list_refusal("slurm:1", "n[1-2][3-4]"), HasSubstr("which is not read"));
-  EXPECT_THAT(node_list_refusal("slurm:1", "n[2-1]"), HasSubstr("which is not read"));
+  const struct {
+    const char *hosts, *refusal, *slurm = "";
+  } cases[] = {{"n1", "'n1' is not a node and its ranks"},
+               {"n1:0,n2:1", "'n1:0' is not a node and its ranks"},
+               {"n1:2x,n2:1", "'n1:2x'"},
+               {"n1:2", "one node is no job over several"},
+               {"n1:2,n1:2", "node n1 is named twice"},
+               {"n1:2,--mca:2", "'--mca' is not the name of a node"},
+               {"n1:2,a b:2", "'a b' is not the name of a node"},
+               {"n1:65,n2:64", "129 ranks are more than 128"},
+               {"n1:64,n2:64", "accepted"},
+               {"n1:2147483647,n2:1", "more than 128"},
+               {"slurm:2", "no Slurm allocation"},
+               {"slurm:", "no number of ranks per node", "n[1-2]"},
+               {"slurm:1", "which is not read", "n[1-2][3-4]"},
+               {"slurm:1", "which is not read", "n[2-1]"}};
+  for (const auto& [hosts, refusal, slurm] : cases) {
+    EXPECT_THAT(node_list_refusal(hosts, slurm), HasSubstr(refusal)) << hosts << slurm;
+  }
 }
 
 TEST(NodeList, ranks_fill_nodes_in_order) {
@@ -78,12 +83,16 @@ TEST(NodeReport, survives_its_line_and_no_other_line_is_one) {
   const NodeReport report{3, "n2", "aa", "", "cpu-01", "Some CPU @ 2 GHz"};
   EXPECT_EQ(parse_report(report_line(report)), report);
   NodeReport tabbed = report;
-  tabbed.processor = "a\tb\nc";
-  ASSERT_TRUE(parse_report(report_line(tabbed)));
-  EXPECT_EQ(parse_report(report_line(tabbed))->processor, "a b c");
-  EXPECT_FALSE(parse_report("mpirun: something else"));
-  EXPECT_FALSE(parse_report(report_line(report) + "\tmore"));
-  EXPECT_FALSE(parse_report("halmark-node-report\t-1\tn2\taa\tbb\tcc\tdd"));
+  tabbed.processor = "a\tb\nc\x1f~";
+  EXPECT_EQ(report_line(tabbed), "halmark-node-report\t3\tn2\taa\t\tcpu-01\ta b c ~");
+  const std::string sound = "halmark-node-report\t0\tn2\taa\tbb\tcc\tdd";
+  EXPECT_EQ(parse_report(sound)->rank, 0);
+  for (const std::string& line :
+       {std::string("mpirun: something else"), sound + "\tmore", "x" + sound,
+        std::string(sound).replace(20, 1, "-1"), std::string(sound).replace(20, 1, "1x"),
+        sound.substr(0, sound.rfind('\t'))}) {
+    EXPECT_FALSE(parse_report(line)) << line;
+  }
 }
 
 // Three nodes of four ranks at most.

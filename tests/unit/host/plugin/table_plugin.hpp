@@ -67,6 +67,20 @@ inline std::int32_t supports(hm_device*, std::uint32_t, const hm_problem* proble
   return status;
 }
 
+// An entry that answers what a variable says, whatever it is asked.
+template <auto& answer>
+struct Answers {
+  template <class... Given>
+  using Entry = std::int32_t (*)(Given...);
+  template <class... Given>
+  operator Entry<Given...>() const {
+    return [](Given...) -> std::int32_t { return answer; };
+  }
+};
+inline constexpr std::int32_t always_ok = HM_OK, always_out_of_memory = HM_OUT_OF_MEMORY,
+                              always_999 = 999;
+inline constexpr Answers<always_ok> ok;
+
 struct Tables {
   hm_device_api device{};
   hm_memory_api memory{};
@@ -78,34 +92,25 @@ struct Tables {
   Tables() {
     device = {sizeof device, 0, &device_count, &device_describe, &device_open, [](hm_device*) {}};
     memory.struct_size = sizeof memory;
-    memory.create = [](hm_device*, std::uint64_t, std::uint64_t, std::int32_t, hm_buffer**,
-                       hm_error*) -> std::int32_t { return HM_OUT_OF_MEMORY; };
+    memory.create = Answers<always_out_of_memory>();
     memory.destroy = [](hm_buffer*) {};
-    memory.write = [](hm_buffer*, std::uint64_t, const void*, std::uint64_t,
-                      hm_error*) -> std::int32_t { return HM_OK; };
-    memory.read = [](hm_buffer*, std::uint64_t, void*, std::uint64_t, hm_error*) -> std::int32_t {
-      return HM_OK;
-    };
+    memory.write = ok;
+    memory.read = ok;
     stream.struct_size = sizeof stream;
-    stream.create = [](hm_device*, hm_stream**, hm_error*) -> std::int32_t { return HM_OK; };
+    stream.create = ok;
     stream.destroy = [](hm_stream*) {};
-    stream.wait = [](hm_stream*, hm_error*) -> std::int32_t { return HM_OK; };
+    stream.wait = ok;
     kernel.struct_size = sizeof kernel;
     kernel.count = &kernel_count;
     kernel.describe = &kernel_describe;
     kernel.domain_count = &domain_count;
     kernel.domain = &get_domain;
     kernel.supports = &supports;
-    kernel.prepare = [](hm_device*, std::uint32_t, const hm_problem*, const hm_config*, hm_comm*,
-                        hm_prepared**, hm_error*) -> std::int32_t { return 999; };
+    kernel.prepare = Answers<always_999>();
     kernel.release = [](hm_prepared*) {};
-    kernel.info = [](hm_prepared*, hm_prepared_info*, hm_error*) -> std::int32_t { return HM_OK; };
-    kernel.operand = [](hm_prepared*, std::uint32_t, hm_operand*, hm_error*) -> std::int32_t {
-      return HM_OK;
-    };
-    kernel.enqueue = [](hm_prepared*, hm_stream*, const hm_launch*, hm_error*) -> std::int32_t {
-      return HM_OK;
-    };
+    kernel.info = ok;
+    kernel.operand = ok;
+    kernel.enqueue = ok;
     comm.struct_size = sizeof comm;
     plugin.struct_size = sizeof plugin;
     plugin.abi_version = HM_ABI_VERSION;

@@ -18,11 +18,8 @@ struct Whole : Tables {
   hm_probe_api probe{};
   Whole() {
     probe.struct_size = sizeof probe;
-    comm.token_create = [](hm_plugin*, void*, std::uint32_t*, hm_error*) -> std::int32_t {
-      return HM_OK;
-    };
-    comm.create = [](hm_device*, const void*, std::uint32_t, std::uint32_t, std::uint32_t,
-                     hm_comm**, hm_error*) -> std::int32_t { return HM_OK; };
+    comm.token_create = table_plugin::ok;
+    comm.create = table_plugin::ok;
     comm.destroy = [](hm_comm*) {};
     plugin.probe = &probe;
     plugin.comm = &comm;
@@ -76,6 +73,8 @@ TEST(LoaderEntries, end_where_the_last_required_one_does) {
   EXPECT_EQ(refusal_of(tables), "accepted");
   tables.memory.struct_size -= 1;
   EXPECT_THAT(refusal_of(tables), HasSubstr("ends before the required entry memory.read"));
+  tables.device.struct_size = offsetof(hm_device_api, open);
+  EXPECT_THAT(refusal_of(tables), HasSubstr("device.open"));
 }
 
 TEST(LoaderEntries, of_whole_groups_are_kept) {

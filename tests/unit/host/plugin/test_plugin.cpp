@@ -28,24 +28,6 @@ struct Opened {
   ~Opened() { device = OpenDevice(); }
 };
 
-hm_domain list_domain(const std::int64_t* values, std::uint32_t count, std::int64_t fallback) {
-  hm_domain domain{};
-  domain.struct_size = sizeof domain;
-  domain.kind = HM_DOMAIN_LIST;
-  domain.count = count;
-  std::strcpy(domain.name, "block_m");
-  domain.values = values;
-  domain.default_value = fallback;
-  return domain;
-}
-
-std::string domain_refusal(const hm_domain& domain) {
-  Opened opened;
-  table_plugin::domain = domain;
-  auto domains = opened.device.domains(0, {"copy", {{"bytes", 1}}});
-  return domains ? "accepted" : domains.failure.message;
-}
-
 TEST(Plugin, a_description_lists_devices_kernels_and_what_was_logged) {
   Opened opened;
   auto description = opened.instance->describe();
@@ -88,61 +70,6 @@ TEST(Plugin, an_ok_without_an_object_is_an_error) {
   auto stream = opened.device.create_stream();
   ASSERT_FALSE(stream);
   EXPECT_EQ(stream.failure.status, HM_INTERNAL);
-}
-
-TEST(Plugin, ranges_and_powers_of_two_are_expanded) {
-  Opened opened;
-  const std::array<std::int64_t, 3> range{2, 11, 3};
-  table_plugin::domain = list_domain(range.data(), 3, 5);
-  table_plugin::domain.kind = HM_DOMAIN_RANGE;
-  auto domains = opened.device.domains(0, {"copy", {}});
-  ASSERT_TRUE(domains) << domains.failure.message;
-  EXPECT_THAT((*domains)[0].values, ElementsAre(2, 5, 8, 11));
-  const std::array<std::int64_t, 2> bounds{4, 32};
-  table_plugin::domain = list_domain(bounds.data(), 2, 8);
-  table_plugin::domain.kind = HM_DOMAIN_POW2;
-  domains = opened.device.domains(0, {"copy", {}});
-  ASSERT_TRUE(domains) << domains.failure.message;
-  EXPECT_THAT((*domains)[0].values, ElementsAre(4, 8, 16, 32));
-}
-
-TEST(Plugin, labels_name_categorical_values) {
-  Opened opened;
-  const std::array<std::int64_t, 2> values{0, 1};
-  const std::array<const char*, 2> labels{"jit", "ref"};
-  table_plugin::domain = list_domain(values.data(), 2, 0);
-  table_plugin::domain.flags = HM_DOMAIN_CATEGORICAL;
-  table_plugin::domain.labels = labels.data();
-  auto domains = opened.device.domains(0, {"copy", {}});
-  ASSERT_TRUE(domains) << domains.failure.message;
-  EXPECT_THAT((*domains)[0].labels, ElementsAre("jit", "ref"));
-}
-
-TEST(Plugin, domains_that_cannot_be_searched_are_refused_by_name) {
-  const std::array<std::int64_t, 2> values{1, 2};
-  EXPECT_EQ(domain_refusal(list_domain(values.data(), 2, 2)), "accepted");
-  EXPECT_THAT(domain_refusal(list_domain(values.data(), 0, 1)), HasSubstr("'block_m' is empty"));
-  EXPECT_THAT(domain_refusal(list_domain(nullptr, 2, 1)), HasSubstr("is empty"));
-  EXPECT_THAT(domain_refusal(list_domain(values.data(), 2, 9)), HasSubstr("default"));
-  const std::array<std::int64_t, 2> twice{1, 1};
-  EXPECT_THAT(domain_refusal(list_domain(twice.data(), 2, 1)), HasSubstr("twice"));
-  EXPECT_THAT(domain_refusal(list_domain(values.data(), 1'000'000, 1)), HasSubstr("4096"));
-
-  const std::array<std::int64_t, 3> endless{INT64_MIN, INT64_MAX, 1};
-  hm_domain range = list_domain(endless.data(), 3, 1);
-  range.kind = HM_DOMAIN_RANGE;
-  EXPECT_THAT(domain_refusal(range), HasSubstr("4096"));
-
-  const std::array<const char*, 2> labels{"same", "same"};
-  hm_domain categorical = list_domain(values.data(), 2, 1);
-  categorical.labels = labels.data();
-  EXPECT_THAT(domain_refusal(categorical), HasSubstr("'same' twice"));
-  categorical.labels = nullptr;
-  categorical.flags = HM_DOMAIN_CATEGORICAL;
-  EXPECT_THAT(domain_refusal(categorical), HasSubstr("without labels"));
-  hm_domain unknown = list_domain(values.data(), 2, 1);
-  unknown.kind = 77;
-  EXPECT_THAT(domain_refusal(unknown), HasSubstr("unknown kind 77"));
 }
 
 TEST(Plugin, a_real_plugin_copies_bytes_through_every_wrapper) {

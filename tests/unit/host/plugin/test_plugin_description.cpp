@@ -122,7 +122,7 @@ TEST(PluginDescription, fails_with_the_call_that_failed) {
 TEST(PluginDevice, shows_figures_that_are_known_and_no_negative_ones) {
   Described plugin;
   plugin.instance = std::move(*plugin.make());
-  const auto with = [&](std::int64_t sign) {
+  for (const std::int64_t sign : {1, -1}) {
     say_device = [sign](hm_device_info& i) {
       std::strcpy(i.name, "Device");
       std::strcpy(i.isa, "isa");
@@ -133,54 +133,34 @@ TEST(PluginDevice, shows_figures_that_are_known_and_no_negative_ones) {
       i.compute_units = sign * 30;
       i.clock_hz_max = sign * 40;
     };
-    return plugin.instance->describe()->devices.at(1);
-  };
-  const auto known = with(1);
-  EXPECT_EQ(known.name, "Device");
-  EXPECT_EQ(known.isa, "isa");
-  EXPECT_EQ(known.driver, "5.1");
-  EXPECT_TRUE(known.synchronous);
-  EXPECT_EQ(known.memory_bytes, 10);
-  EXPECT_EQ(known.cache_bytes, 20);
-  EXPECT_EQ(known.compute_units, 30);
-  EXPECT_EQ(known.clock_hz_max, 40);
-  const auto negative = with(-1);
-  EXPECT_FALSE(negative.synchronous);
-  EXPECT_EQ(negative.memory_bytes, 0);
-  EXPECT_EQ(negative.cache_bytes, 0);
-  EXPECT_EQ(negative.compute_units, 0);
-  EXPECT_EQ(negative.clock_hz_max, 0);
+    const auto d = plugin.instance->describe()->devices.at(1);
+    EXPECT_EQ(d.name + ' ' + d.isa + ' ' + d.driver, "Device isa 5.1");
+    EXPECT_EQ(d.synchronous, sign > 0);
+    using Figures = std::vector<std::int64_t>;
+    EXPECT_EQ((Figures{d.memory_bytes, d.cache_bytes, d.compute_units, d.clock_hz_max}),
+              (sign > 0 ? Figures{10, 20, 30, 40} : Figures(4)));
+  }
 }
 
 TEST(PluginDevice, has_a_timer_that_exists_and_whose_entries_are_there) {
   Described plugin;
   EXPECT_THAT(plugin.device([](hm_device_info& i) { i.timer = 9; }), HasSubstr("unknown timer 9"));
-  const auto with_events = [&] {
+  hm_stream_api& s = plugin.tables.stream;
+  const auto without = [&](auto... entry) {
+    s.event_create = table_plugin::ok;
+    s.event_destroy = [](hm_event*) {};
+    s.event_record = table_plugin::ok;
+    s.event_elapsed_ns = table_plugin::ok;
+    ((s.*entry = nullptr), ...);
     return plugin.device([](hm_device_info& i) { i.timer = HM_TIMER_DEVICE_EVENT; });
   };
-  hm_stream_api& s = plugin.tables.stream;
-  const auto fill = [&] {
-    s.event_create = [](hm_device*, hm_event**, hm_error*) -> std::int32_t { return HM_OK; };
-    s.event_destroy = [](hm_event*) {};
-    s.event_record = [](hm_event*, hm_stream*, hm_error*) -> std::int32_t { return HM_OK; };
-    s.event_elapsed_ns = [](hm_event*, hm_event*, double*, hm_error*) -> std::int32_t {
-      return HM_OK;
-    };
-  };
-  fill();
-  EXPECT_EQ(with_events(), "accepted");
+  EXPECT_EQ(without(), "accepted");
   EXPECT_EQ(plugin.instance->describe()->devices.at(0).timer, protocol::Timer::device_event);
-  s.event_create = nullptr;
-  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
-  fill();
-  s.event_destroy = nullptr;
-  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
-  fill();
-  s.event_record = nullptr;
-  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
-  fill();
-  s.event_elapsed_ns = nullptr;
-  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
+  for (const std::string& said :
+       {without(&hm_stream_api::event_create), without(&hm_stream_api::event_destroy),
+        without(&hm_stream_api::event_record), without(&hm_stream_api::event_elapsed_ns)}) {
+    EXPECT_THAT(said, HasSubstr("lacks event entries"));
+  }
 }
 
 TEST(PluginDevice, is_opened_with_its_options_or_with_none) {

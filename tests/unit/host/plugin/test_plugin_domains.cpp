@@ -48,25 +48,5 @@ TEST(PluginDomains, have_labels_that_end_within_256_bytes) {
   EXPECT_FALSE(open->domains(0, {"copy", {}})->at(0).ordered);
 }
 
-TEST(PluginDomains, that_are_ranges_step_upwards) {
-  Described plugin;
-  static std::int64_t range[3];
-  const auto of = [&](std::int64_t low, std::int64_t high, std::int64_t step) {
-    range[0] = low, range[1] = high, range[2] = step;
-    return plugin.domain([](hm_domain& d) {
-      d.kind = HM_DOMAIN_RANGE;
-      d.count = 3;
-      d.values = range;
-      d.default_value = range[0];
-    });
-  };
-  EXPECT_EQ(of(4, 4, 1), "accepted");
-  EXPECT_EQ(of(1, 2, 1), "accepted");
-  for (const std::int64_t step : {0, -1}) {
-    EXPECT_EQ(of(1, 2, step), "domain 'd0' is an empty range");
-  }
-  EXPECT_EQ(of(5, 4, 1), "domain 'd0' is an empty range");
-}
-
 }  // namespace
 }  // namespace halmark

@@ -9,9 +9,7 @@
 #include <numeric>
 
 #include "host/plugin/plugin.hpp"
-#include "host/process/contained_process.hpp"
 #include "table_plugin.hpp"
-#include "tests/scoped_environment.hpp"
 
 namespace halmark {
 namespace {
@@ -111,27 +109,25 @@ TEST(PluginOperand, comes_with_everything_that_it_says) {
 
 TEST(PluginOperand, of_no_possible_kind_is_refused_by_name) {
   Answering plugin;
-  for (const int role : {HM_ROLE_INPUT, HM_ROLE_STATE}) {
-    EXPECT_EQ(plugin.operand([&](hm_operand& o) { o.role = role; }), "accepted");
-  }
+  const auto expect = [&](auto hm_operand::*field, auto given, const std::string& refused = "") {
+    const auto value = static_cast<std::remove_reference_t<decltype(hm_operand().*field)>>(given);
+    const std::string said = plugin.operand([&](hm_operand& o) { o.*field = value; });
+    EXPECT_THAT(said, HasSubstr(refused.empty() ? "accepted" : refused + std::to_string(given)));
+  };
+  for (const int role : {HM_ROLE_INPUT, HM_ROLE_STATE}) expect(&hm_operand::role, role);
   for (const int role : {HM_ROLE_INPUT - 1, HM_ROLE_STATE + 1}) {
-    EXPECT_THAT(plugin.operand([&](hm_operand& o) { o.role = role; }),
-                HasSubstr("operand 0 ('src') has the unknown role " + std::to_string(role)));
+    expect(&hm_operand::role, role, "operand 0 ('src') has the unknown role ");
   }
-  EXPECT_EQ(plugin.operand([](hm_operand& o) { o.rank = HM_RANK_MAX; }), "accepted");
-  EXPECT_THAT(plugin.operand([](hm_operand& o) { o.rank = HM_RANK_MAX + 1; }),
-              HasSubstr("has rank " + std::to_string(HM_RANK_MAX + 1)));
-  EXPECT_THAT(plugin.operand([](hm_operand& o) { o.dtype = 999; }), HasSubstr("unknown dtype 999"));
+  expect(&hm_operand::rank, HM_RANK_MAX + 0);
+  expect(&hm_operand::rank, HM_RANK_MAX + 1, "has rank ");
+  expect(&hm_operand::dtype, 999, "unknown dtype ");
+  for (const unsigned good : {0u, 1u, 2u, 4096u, 1u << 21}) expect(&hm_operand::alignment, good);
+  for (const unsigned bad : {3u, 48u, 1u << 22}) {
+    expect(&hm_operand::alignment, bad, "wants an alignment of ");
+  }
   EXPECT_EQ(plugin.operand([](hm_operand& o) { o.dims[1] = 0; }), "accepted");
   EXPECT_THAT(plugin.operand([](hm_operand& o) { o.dims[1] = -1; }),
               HasSubstr("negative dimension"));
-  for (const unsigned alignment : {0u, 1u, 2u, 4096u, 1u << 21}) {
-    EXPECT_EQ(plugin.operand([&](hm_operand& o) { o.alignment = alignment; }), "accepted");
-  }
-  for (const unsigned alignment : {3u, 48u, 1u << 22}) {
-    EXPECT_THAT(plugin.operand([&](hm_operand& o) { o.alignment = alignment; }),
-                HasSubstr("wants an alignment of " + std::to_string(alignment)));
-  }
 }
 
 TEST(PluginInfo, names_an_implementation_and_has_one_to_sixty_four_operands) {
@@ -166,59 +162,86 @@ TEST(PluginInfo, names_an_implementation_and_has_one_to_sixty_four_operands) {
   EXPECT_EQ(info->constant_bytes, 9u);
 }
 
-std::string domain_of(std::int32_t kind, const std::vector<std::int64_t>& values,
-                      std::int64_t fallback, std::vector<std::int64_t>* expanded = nullptr) {
-  Answering plugin;
-  hm_domain domain{};
-  domain.struct_size = sizeof domain;
-  domain.kind = static_cast<decltype(domain.kind)>(kind);
-  domain.count = static_cast<std::uint32_t>(values.size());
-  std::strcpy(domain.name, "d");
-  domain.values = values.data();
-  domain.default_value = fallback;
-  table_plugin::domain = domain;
-  const auto found = plugin.device.domains(0, {"copy", {}});
-  if (found && expanded != nullptr) *expanded = (*found)[0].values;
-  return found ? "accepted" : found.failure.message;
-}
-
-TEST(PluginDomain, ranges_have_three_numbers_and_4096_values_at_most) {
+struct Stated {
+  std::int32_t kind;
   std::vector<std::int64_t> values;
-  EXPECT_EQ(domain_of(HM_DOMAIN_RANGE, {1, 4096, 1}, 1, &values), "accepted");
-  EXPECT_EQ(values.size(), 4096u);
-  EXPECT_EQ(values.back(), 4096);
-  EXPECT_THAT(domain_of(HM_DOMAIN_RANGE, {1, 4097, 1}, 1), HasSubstr("4096+"));
-  EXPECT_EQ(domain_of(HM_DOMAIN_RANGE, {-7, 5, 5}, 3, &values), "accepted");
-  EXPECT_THAT(values, ElementsAre(-7, -2, 3));
-  EXPECT_EQ(domain_of(HM_DOMAIN_RANGE, {5, 5, 1}, 5, &values), "accepted");
-  EXPECT_THAT(values, ElementsAre(5));
-  EXPECT_THAT(domain_of(HM_DOMAIN_RANGE, {5, 4, 1}, 5), HasSubstr("empty range"));
-  EXPECT_THAT(domain_of(HM_DOMAIN_RANGE, {1, 4, 0}, 1), HasSubstr("empty range"));
-  EXPECT_THAT(domain_of(HM_DOMAIN_RANGE, {1, 4, -1}, 1), HasSubstr("empty range"));
-  EXPECT_THAT(domain_of(HM_DOMAIN_RANGE, {1, 4}, 1), HasSubstr("without {low, high, step}"));
-  EXPECT_THAT(domain_of(HM_DOMAIN_RANGE, {1, 4, 1, 1}, 1), HasSubstr("without {low, high, step}"));
-}
+  std::int64_t fallback;
+  const char* said;
+  std::vector<std::int64_t> expanded = {};
+  void (*change)(hm_domain&) = nullptr;
+};
 
-TEST(PluginDomain, powers_of_two_lie_between_powers_of_two) {
-  std::vector<std::int64_t> values;
-  EXPECT_EQ(domain_of(HM_DOMAIN_POW2, {1, 1}, 1, &values), "accepted");
-  EXPECT_THAT(values, ElementsAre(1));
-  EXPECT_EQ(domain_of(HM_DOMAIN_POW2, {1, std::int64_t{1} << 62}, 1, &values), "accepted");
-  EXPECT_EQ(values.size(), 63u);
-  for (const std::vector<std::int64_t>& bounds :
-       {std::vector<std::int64_t>{3, 8}, {2, 9}, {8, 4}, {0, 4}, {-4, 4}}) {
-    EXPECT_THAT(domain_of(HM_DOMAIN_POW2, bounds, 4), HasSubstr("no ascending powers of two"));
+TEST(PluginDomain, is_expanded_or_refused_by_name) {
+  std::vector<std::int64_t> most(4096), powers;
+  std::iota(most.begin(), most.end(), 1);
+  auto more = most;
+  more.push_back(4097);
+  for (int i = 0; i < 63; ++i) powers.push_back(std::int64_t{1} << i);
+  static const char *labels[] = {"jit", "ref"}, *same[] = {"same", "same"};
+  constexpr const char *yes = "accepted", *no_range = "'d' is an empty range",
+                       *of_three = "without {low, high, step}",
+                       *no_powers = "no ascending powers of two",
+                       *of_two = "pow2 without {low, high}";
+  const Stated cases[] = {
+      {HM_DOMAIN_RANGE, {1, 4096, 1}, 1, yes, most},
+      {HM_DOMAIN_RANGE, {1, 4097, 1}, 1, "4096+"},
+      {HM_DOMAIN_RANGE, {INT64_MIN, INT64_MAX, 1}, 1, "4096"},
+      {HM_DOMAIN_RANGE, {2, 11, 3}, 5, yes, {2, 5, 8, 11}},
+      {HM_DOMAIN_RANGE, {-7, 5, 5}, 3, yes, {-7, -2, 3}},
+      {HM_DOMAIN_RANGE, {5, 5, 1}, 5, yes, {5}},
+      {HM_DOMAIN_RANGE, {1, 2, 1}, 1, yes, {1, 2}},
+      {HM_DOMAIN_RANGE, {5, 4, 1}, 5, no_range},
+      {HM_DOMAIN_RANGE, {1, 2, 0}, 1, no_range},
+      {HM_DOMAIN_RANGE, {1, 2, -1}, 1, no_range},
+      {HM_DOMAIN_RANGE, {1, 4}, 1, of_three},
+      {HM_DOMAIN_RANGE, {1, 4, 1, 1}, 1, of_three},
+      {HM_DOMAIN_POW2, {1, 1}, 1, yes, {1}},
+      {HM_DOMAIN_POW2, {4, 32}, 8, yes, {4, 8, 16, 32}},
+      {HM_DOMAIN_POW2, {1, std::int64_t{1} << 62}, 1, yes, powers},
+      {HM_DOMAIN_POW2, {3, 8}, 4, no_powers},
+      {HM_DOMAIN_POW2, {2, 9}, 4, no_powers},
+      {HM_DOMAIN_POW2, {8, 4}, 4, no_powers},
+      {HM_DOMAIN_POW2, {0, 4}, 4, no_powers},
+      {HM_DOMAIN_POW2, {-4, 4}, 4, no_powers},
+      {HM_DOMAIN_POW2, {4}, 4, of_two},
+      {HM_DOMAIN_POW2, {4, 8, 1}, 4, of_two},
+      {HM_DOMAIN_LIST, most, 4096, yes, most},
+      {HM_DOMAIN_LIST, more, 1, "4097 values; the limit is 4096"},
+      {HM_DOMAIN_LIST, {1, 2}, 2, yes, {1, 2}},
+      {HM_DOMAIN_LIST, {1, 2}, 1, "'d' is empty", {}, [](hm_domain& d) { d.count = 0; }},
+      {HM_DOMAIN_LIST, {1, 2}, 1, "is empty", {}, [](hm_domain& d) { d.values = nullptr; }},
+      {HM_DOMAIN_LIST, {1, 2}, 1, "4096", {}, [](hm_domain& d) { d.count = 1'000'000; }},
+      {HM_DOMAIN_LIST, {1, 2}, 9, "default"},
+      {HM_DOMAIN_LIST, {1, 1}, 1, "twice"},
+      {HM_DOMAIN_LIST, {1, 2}, 1, "'same' twice", {}, [](hm_domain& d) { d.labels = same; }},
+      {HM_DOMAIN_LIST,
+       {1, 2},
+       1,
+       "without labels",
+       {},
+       [](hm_domain& d) { d.flags = HM_DOMAIN_CATEGORICAL; }},
+      {77, {1, 2}, 1, "unknown kind 77"}};
+  for (const Stated& c : cases) {
+    SCOPED_TRACE(testing::PrintToString(c.values));
+    Answering plugin;
+    hm_domain& d = table_plugin::domain = {};
+    d.struct_size = sizeof d;
+    d.kind = static_cast<decltype(d.kind)>(c.kind);
+    d.count = static_cast<std::uint32_t>(c.values.size());
+    std::strcpy(d.name, "d");
+    d.values = c.values.data();
+    d.default_value = c.fallback;
+    if (c.change != nullptr) c.change(d);
+    const auto found = plugin.device.domains(0, {"copy", {}});
+    EXPECT_THAT(found ? yes : found.failure.message, HasSubstr(c.said));
+    if (!found) continue;
+    EXPECT_EQ((*found)[0].values, c.expanded);
+    d.flags = HM_DOMAIN_CATEGORICAL;
+    d.labels = labels;
+    if (d.count == 2 && d.kind == HM_DOMAIN_LIST) {
+      EXPECT_THAT(plugin.device.domains(0, {"copy", {}})->at(0).labels, ElementsAre("jit", "ref"));
+    }
   }
-  EXPECT_THAT(domain_of(HM_DOMAIN_POW2, {4}, 4), HasSubstr("pow2 without {low, high}"));
-  EXPECT_THAT(domain_of(HM_DOMAIN_POW2, {4, 8, 1}, 4), HasSubstr("pow2 without {low, high}"));
-}
-
-TEST(PluginDomain, lists_have_4096_values_at_most) {
-  std::vector<std::int64_t> many(4096);
-  std::iota(many.begin(), many.end(), 1);
-  EXPECT_EQ(domain_of(HM_DOMAIN_LIST, many, 4096), "accepted");
-  many.push_back(4097);
-  EXPECT_THAT(domain_of(HM_DOMAIN_LIST, many, 1), HasSubstr("4097 values; the limit is 4096"));
 }
 
 TEST(PluginDevice, has_one_of_the_kinds_that_there_are) {
@@ -238,41 +261,6 @@ TEST(PluginDevice, has_one_of_the_kinds_that_there_are) {
   EXPECT_FALSE(plugin.instance->describe());
 }
 
-// Whatever stands before it in the caller's environment: allowed names and prefixes pass, and what
-// the shard decides is not the caller's.
-TEST(WorkerEnvironment, passes_what_is_allowed_and_sets_what_measuring_needs) {
-  const test::ScopedVariable secret("AAA_SECRET", "x"), home("HOME", "/elsewhere"),
-      stack("OMP_STACKSIZE", "9"), threads("OMP_NUM_THREADS", "99"),
-      policy("OMP_WAIT_POLICY", "passive"), cache("POCL_CACHE_DIR", "/c"),
-      preload("LD_PRELOAD_NOT", "evil.so"), script("HALMARK_FAKE_SCRIPT", "s"), last("ZZZ", "1");
-  const Environment found =
-      worker_environment({.cpus = {0, 1, 5}}, {{"NAMED", "n"}, {"HOME", "/other"}});
-  EXPECT_FALSE(found.contains("AAA_SECRET"));
-  EXPECT_FALSE(found.contains("LD_PRELOAD_NOT"));
-  EXPECT_FALSE(found.contains("ZZZ"));
-  EXPECT_EQ(found.at("HOME"), "/other") << "named ones come last";
-  EXPECT_EQ(found.at("NAMED"), "n");
-  EXPECT_EQ(found.at("OMP_STACKSIZE"), "9");
-  EXPECT_EQ(found.at("POCL_CACHE_DIR"), "/c");
-  EXPECT_EQ(found.at("HALMARK_FAKE_SCRIPT"), "s");
-  EXPECT_EQ(found.at("OMP_NUM_THREADS"), "3");
-  EXPECT_EQ(found.at("POCL_MAX_PTHREAD_COUNT"), "3") << "a part of the CPU has so many threads";
-  EXPECT_EQ(found.at("POCL_CPU_MAX_CU_COUNT"), "3");
-  EXPECT_EQ(found.at("OMP_WAIT_POLICY"), "passive") << "the caller's wish";
-}
-
-TEST(WorkerEnvironment, has_what_measuring_needs_where_the_caller_says_nothing) {
-  const test::ScopedVariable threads("OMP_NUM_THREADS"), policy("OMP_WAIT_POLICY"),
-      spin("GOMP_SPINCOUNT"), bind("OMP_PROC_BIND"), dynamic("OMP_DYNAMIC");
-  const Environment plain = worker_environment({}, {});
-  EXPECT_EQ(plain.at("OMP_WAIT_POLICY"), "active");
-  EXPECT_EQ(plain.at("GOMP_SPINCOUNT"), "300000");
-  EXPECT_EQ(plain.at("OMP_PROC_BIND"), "close");
-  EXPECT_EQ(plain.at("OMP_DYNAMIC"), "false");
-  EXPECT_FALSE(plain.contains("OMP_NUM_THREADS"));
-  EXPECT_TRUE(plain.contains("PATH"));
-}
-
 TEST(PluginStream, is_held_only_where_it_can_also_be_let_go) {
   Answering plugin;
   hm_stream_api& table = plugin.tables.stream;
@@ -282,13 +270,15 @@ TEST(PluginStream, is_held_only_where_it_can_also_be_let_go) {
   };
   const auto stream = plugin.device.create_stream();
   ASSERT_TRUE(stream);
-  EXPECT_FALSE(stream->can_hold());
-  table.hold = [](hm_stream*, std::uint64_t, hm_error*) -> std::int32_t { return HM_OK; };
-  EXPECT_FALSE(stream->can_hold());
-  table.unhold = [](hm_stream*, hm_error*) -> std::int32_t { return HM_OK; };
-  EXPECT_TRUE(stream->can_hold());
-  table.hold = nullptr;
-  EXPECT_FALSE(stream->can_hold());
+  for (const bool holds : {false, true}) {
+    for (const bool lets_go : {false, true}) {
+      table.hold = nullptr;
+      table.unhold = nullptr;
+      if (holds) table.hold = table_plugin::ok;
+      if (lets_go) table.unhold = table_plugin::ok;
+      EXPECT_EQ(stream->can_hold(), holds && lets_go);
+    }
+  }
 }
 
 }  // namespace

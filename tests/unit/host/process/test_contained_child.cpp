@@ -29,19 +29,10 @@ using testing::HasSubstr;
 using testing::Not;
 using Clock = std::chrono::steady_clock;
 
-std::string said(const ProcessSpec& spec) {
-  auto process = ContainedProcess::start(spec);
-  EXPECT_TRUE(process->wait(protocol::deadline_after(60)));
-  return process->log_tail();
-}
-
 ExitCause cause_of(const std::string& script, bool is_launcher) {
   ProcessSpec spec = shell(script);
   spec.is_launcher = is_launcher;
-  auto process = ContainedProcess::start(spec);
-  const auto cause = process->wait(protocol::deadline_after(60));
-  EXPECT_TRUE(cause);
-  return cause.value_or(ExitCause{});
+  return end_of(spec);
 }
 
 std::filesystem::path scratch(const std::string& name) {
@@ -134,10 +125,8 @@ TEST(ContainedChild, cannot_run_in_one_byte) {
   spec.use_cgroup = false;
   spec.memory_limit_bytes = 1;
   if (build_sanitizer[0] != '\0') GTEST_SKIP() << "address space is not bounded here";
-  auto process = ContainedProcess::start(spec);
-  const auto cause = process->wait(protocol::deadline_after(60));
-  ASSERT_TRUE(cause);
-  EXPECT_TRUE(cause->code != 0 || cause->signal != 0);
+  const ExitCause cause = end_of(spec);
+  EXPECT_TRUE(cause.code != 0 || cause.signal != 0);
 }
 
 TEST(ContainedChild, comes_home_when_its_parent_is_gone) {
@@ -184,25 +173,29 @@ TEST(ContainedChild, that_cannot_be_run_leaves_with_127) {
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   ProcessSpec spec;
   spec.program = path.string();
-  auto process = ContainedProcess::start(spec);
-  const auto cause = process->wait(protocol::deadline_after(60));
-  ASSERT_TRUE(cause);
-  EXPECT_EQ(cause->code, 127);
-  EXPECT_EQ(cause->text(), "exit code 127");
+  EXPECT_EQ(end_of(spec).code, 127);
+  EXPECT_EQ(end_of(spec).text(), "exit code 127");
   std::filesystem::remove(path);
   spec.program = "/nonexistent/program";
   EXPECT_THROW(ContainedProcess::start(spec), Error);
 }
 
 TEST(ContainedEnd, of_a_launcher_is_the_signal_of_its_rank) {
-  EXPECT_EQ(cause_of("exit 139", true).signal, SIGSEGV);
-  EXPECT_EQ(cause_of("exit 139", true).code, 0);
-  EXPECT_EQ(cause_of("exit 139", false).code, 139);
-  EXPECT_EQ(cause_of("exit 139", false).signal, 0);
-  EXPECT_EQ(cause_of("exit 129", true).signal, SIGHUP);
-  EXPECT_EQ(cause_of("exit 128", true).code, 128);
-  EXPECT_EQ(cause_of("exit " + std::to_string(128 + SIGRTMAX), true).signal, SIGRTMAX);
-  EXPECT_EQ(cause_of("exit " + std::to_string(129 + SIGRTMAX), true).signal, 0);
+  const struct {
+    int exit;
+    bool is_launcher;
+    int signal, code;
+  } ends[] = {{139, true, SIGSEGV, 0},
+              {139, false, 0, 139},
+              {129, true, SIGHUP, 0},
+              {128, true, 0, 128},
+              {128 + SIGRTMAX, true, SIGRTMAX, 0},
+              {129 + SIGRTMAX, true, 0, 129 + SIGRTMAX}};
+  for (const auto& [exit, is_launcher, signal, code] : ends) {
+    const ExitCause cause = cause_of("exit " + std::to_string(exit), is_launcher);
+    EXPECT_EQ(cause.signal, signal) << exit;
+    EXPECT_EQ(cause.code, code) << exit;
+  }
 }
 
 TEST(ContainedEnd, is_told_apart_from_a_kill_of_our_own) {
@@ -224,8 +217,7 @@ TEST(ContainedEnd, is_told_apart_from_a_kill_of_our_own) {
   EXPECT_FALSE(died->killed_by_us);
   EXPECT_TRUE(theirs->kill_all());
   EXPECT_FALSE(theirs->wait({})->killed_by_us) << "it was gone before";
-  auto left = ContainedProcess::start(shell("exit 3"));
-  EXPECT_TRUE(left->wait(protocol::deadline_after(60)));
+  auto left = ended(shell("exit 3"));
   EXPECT_TRUE(left->kill_all());
   EXPECT_FALSE(left->wait({})->killed_by_us);
 }
@@ -250,8 +242,7 @@ TEST(ContainedEnd, takes_what_the_child_left_behind_with_it) {
     const auto pids = scratch("left_behind");
     ProcessSpec spec = shell("sleep 100 & echo $! > " + pids.string());
     spec.use_cgroup = use_cgroup;
-    auto process = ContainedProcess::start(spec);
-    ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
+    auto process = ended(spec);
     pid_t pid = 0;
     std::ifstream(pids) >> pid;
     ASSERT_GT(pid, 0);
@@ -266,8 +257,7 @@ TEST(ContainedLog, is_left_alone_up_to_four_mebibytes) {
   const auto path = scratch("log");
   ProcessSpec spec = shell("head -c 4194304 /dev/zero");
   spec.log_path = path.string();
-  auto process = ContainedProcess::start(spec);
-  ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
+  auto process = ended(spec);
   process->trim_log();
   EXPECT_EQ(std::filesystem::file_size(path), 4u << 20);
   std::ofstream(path, std::ios::app) << 'x';
@@ -297,9 +287,7 @@ TEST(ContainedLog, goes_on_behind_the_cut) {
 
 TEST(ContainedLog, is_kept_in_memory_where_no_folder_takes_it) {
   const test::ScopedVariable nowhere("TMPDIR", "/proc");
-  auto process = ContainedProcess::start(shell("head -c 5000000 /dev/zero; echo end"));
-  ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
-  EXPECT_THAT(process->log_tail(), EndsWith("end\n"));
+  EXPECT_THAT(said(shell("head -c 5000000 /dev/zero; echo end")), EndsWith("end\n"));
 }
 
 TEST(ContainedLog, of_a_path_that_cannot_be_written_is_refused) {
@@ -314,9 +302,11 @@ TEST(Containment, is_as_good_as_the_groups_that_can_be_made) {
                                     : places.has_memory_v2 ? ContainmentLevel::cgroup_v2
                                                            : ContainmentLevel::hybrid;
   EXPECT_EQ(containment_level(), expected);
-  EXPECT_THAT(std::string(containment_text(ContainmentLevel::none)), HasSubstr("subreaper"));
-  EXPECT_THAT(std::string(containment_text(ContainmentLevel::hybrid)), HasSubstr("v1"));
-  EXPECT_THAT(std::string(containment_text(ContainmentLevel::cgroup_v2)), HasSubstr("v2"));
+  for (const auto& [level, means] : {std::pair(ContainmentLevel::none, "subreaper"),
+                                     {ContainmentLevel::hybrid, "v1"},
+                                     {ContainmentLevel::cgroup_v2, "v2"}}) {
+    EXPECT_THAT(std::string(containment_text(level)), HasSubstr(means));
+  }
 }
 
 }  // namespace

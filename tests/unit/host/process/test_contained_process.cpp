@@ -22,27 +22,16 @@ namespace {
 using testing::HasSubstr;
 
 TEST(ContainedProcessTest, how_a_process_ended_is_told) {
-  ProcessSpec spec;
-  spec.program = "/bin/sh";
-  spec.arguments = {"-c", "exit 3"};
-  auto exited = ContainedProcess::start(spec);
-  auto cause = exited->wait(protocol::deadline_after(20));
-  ASSERT_TRUE(cause);
-  EXPECT_EQ(cause->code, 3);
-  EXPECT_EQ(cause->signal, 0);
-  spec.arguments = {"-c", "kill -BUS $$"};
-  auto killed = ContainedProcess::start(spec);
-  cause = killed->wait(protocol::deadline_after(20));
-  ASSERT_TRUE(cause);
-  EXPECT_EQ(cause->signal, SIGBUS);
-  EXPECT_THAT(cause->text(), HasSubstr("Bus"));
+  EXPECT_EQ(end_of(shell("exit 3")).code, 3);
+  EXPECT_EQ(end_of(shell("exit 3")).signal, 0);
+  const ExitCause killed = end_of(shell("kill -BUS $$"));
+  EXPECT_EQ(killed.signal, SIGBUS);
+  EXPECT_THAT(killed.text(), HasSubstr("Bus"));
 }
 
 // Above 4 MiB nothing but the tail is kept, byte for byte, and the child writes on behind it.
 TEST(ContainedProcessTest, a_long_log_is_cut_to_its_tail_once) {
-  ProcessSpec spec = shell("head -c 5000000 /dev/zero | tr '\\0' x; echo; echo the last line");
-  auto process = ContainedProcess::start(spec);
-  ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
+  auto process = ended(shell("head -c 5000000 /dev/zero | tr '\\0' x; echo; echo the last line"));
   const std::string before = process->log_tail();
   EXPECT_EQ(before.size(), 64u << 10);
   EXPECT_THAT(before, testing::EndsWith("x\nthe last line\n"));
@@ -55,11 +44,7 @@ TEST(ContainedProcessTest, a_long_log_is_cut_to_its_tail_once) {
 TEST(ContainedProcessTest, its_data_is_bounded_where_nothing_else_bounds_its_memory) {
   ProcessSpec spec = shell("ulimit -Sd");
   spec.use_cgroup = false;
-  const auto said = [](const ProcessSpec& asked) {
-    auto process = ContainedProcess::start(asked);
-    EXPECT_TRUE(process->wait(protocol::deadline_after(20)));
-    return process->log_tail();
-  };
+
   EXPECT_EQ(said(spec), "unlimited\n");
   spec.memory_limit_bytes = std::int64_t{1} << 30;
   spec.limit_data = false;
@@ -90,8 +75,7 @@ TEST(ContainedProcessTest, a_launcher_has_the_memory_of_all_its_processes) {
             "cat $group/memory.limit_in_bytes; done");
   spec.memory_limit_bytes = 64 << 20;
   spec.processes = 3;
-  auto process = ContainedProcess::start(spec);
-  ASSERT_TRUE(process->wait(protocol::deadline_after(20)));
+  const auto process = ended(spec);
   EXPECT_EQ(process->log_tail(), std::to_string(192 << 20) + "\n");
   EXPECT_EQ(process->memory_limit_bytes(), 64 << 20) << "of each";
 }
@@ -131,11 +115,8 @@ TEST(ProgramBeside, is_in_the_folder_of_this_program_or_in_bin) {
 // By hand it is of no use, and says so.
 TEST(GuardProgram, is_started_by_halmark_alone) {
   for (const char* arguments : {"", " 0 0", " 0 0 0 /bin/true"}) {
-    auto process =
-        ContainedProcess::start(shell("exec " + program_beside("halmark-guard") + arguments));
-    const auto cause = process->wait(protocol::deadline_after(20));
-    ASSERT_TRUE(cause);
-    EXPECT_EQ(cause->code, 2) << arguments;
+    const auto process = ended(shell("exec " + program_beside("halmark-guard") + arguments));
+    EXPECT_EQ(process->wait({})->code, 2) << arguments;
     EXPECT_EQ(process->log_tail(), "halmark-guard is started by halmark; run halmark instead\n");
   }
 }

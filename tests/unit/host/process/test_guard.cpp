@@ -80,14 +80,15 @@ int kills_wanted() {
   return text != nullptr ? std::atoi(text) : 50;
 }
 
-// Starts daemons in a supervisor of their own, which dies after `life`; its process.
-void supervise_and_die(const std::string& mark, bool use_cgroup, std::chrono::microseconds life) {
+// Starts daemons in a supervisor of their own, which dies when `live` has returned.
+template <class Live>
+void supervise_and_die(const std::string& mark, bool use_cgroup, Live live) {
   const pid_t supervisor = ::fork();
   if (supervisor == 0) {
     const auto process = ContainedProcess::start(daemons(mark, use_cgroup));
     for (;;) ::pause();
   }
-  ::usleep(static_cast<useconds_t>(life.count()));
+  live();
   ::kill(supervisor, SIGKILL);
   ::waitpid(supervisor, nullptr, 0);
 }
@@ -95,15 +96,11 @@ void supervise_and_die(const std::string& mark, bool use_cgroup, std::chrono::mi
 // From the start of a supervisor until something runs that it started.
 std::chrono::microseconds time_to_daemons(const std::string& mark) {
   const auto begin = Clock::now();
-  const pid_t supervisor = ::fork();
-  if (supervisor == 0) {
-    const auto process = ContainedProcess::start(daemons(mark, true));
-    for (;;) ::pause();
-  }
-  while (marked(mark).empty() && Clock::now() - begin < std::chrono::seconds(20)) ::usleep(500);
-  const auto took = Clock::now() - begin;
-  ::kill(supervisor, SIGKILL);
-  ::waitpid(supervisor, nullptr, 0);
+  Clock::duration took{};
+  supervise_and_die(mark, true, [&] {
+    while (marked(mark).empty() && Clock::now() - begin < std::chrono::seconds(20)) ::usleep(500);
+    took = Clock::now() - begin;
+  });
   return std::chrono::duration_cast<std::chrono::microseconds>(took);
 }
 
@@ -115,10 +112,9 @@ TEST(Guard, leaves_nothing_when_its_supervisor_is_killed_at_any_instant) {
   for (int i = 0; i < kills_wanted(); ++i) {
     const std::string mark = fresh_mark(random);
     // From before the guard runs to well after the daemons do.
-    const std::chrono::microseconds life(
-        static_cast<std::int64_t>(random()) %
-        std::max<std::int64_t>(60'000, 4 * std::int64_t{soon.count()}));
-    supervise_and_die(mark, i % 2 == 0, life);
+    const std::int64_t life_us = static_cast<std::int64_t>(random()) %
+                                 std::max<std::int64_t>(60'000, 4 * std::int64_t{soon.count()});
+    supervise_and_die(mark, i % 2 == 0, [&] { ::usleep(static_cast<useconds_t>(life_us)); });
     with_daemons += marked(mark).empty() ? 0 : 1;
     left += survivors(mark);
   }

@@ -1,7 +1,5 @@
 #include "latency/imported/csv_table.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <filesystem>
@@ -13,17 +11,18 @@
 #include "core/input/input_kind.hpp"
 #include "parquet/parquet_writer.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 #include "tests/unit/parquet/formula_table.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
 
+using namespace latency_test;
+
 using test::error_of;
 using test::ScratchFolder;
 using test::write_file;
-using testing::HasSubstr;
 
 std::string line_of(const std::string& text) {
   const Error error = error_of([&] { CsvTable::parse(text, "t.csv"); });
@@ -34,9 +33,9 @@ std::string line_of(const std::string& text) {
 TEST(CsvTable, splits_rows_and_knows_their_lines) {
   const CsvTable table = CsvTable::parse("a,b,c\r\n1,,3\r\n\r\n4,5,6", "t.csv");
   ASSERT_EQ(table.rows(), 2u);
-  EXPECT_THAT(table.header(), testing::ElementsAre("a", "b", "c"));
-  EXPECT_THAT(table.row(0), testing::ElementsAre("1", "", "3"));
-  EXPECT_THAT(table.row(1), testing::ElementsAre("4", "5", "6"));
+  EXPECT_THAT(table.header(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(table.row(0), ElementsAre("1", "", "3"));
+  EXPECT_THAT(table.row(1), ElementsAre("4", "5", "6"));
   EXPECT_EQ(table.where(1), "t.csv:4");
   EXPECT_EQ(table.column("b"), 1u);
 }
@@ -49,21 +48,20 @@ TEST(CsvTable, a_byte_order_mark_is_no_part_of_the_first_name) {
 }
 
 TEST(CsvTable, refusals_name_the_line) {
-  EXPECT_THAT(line_of("a,b\n1,2\n3\n"), HasSubstr("t.csv:3: 1 fields, but the header has 2"));
-  EXPECT_THAT(line_of("a,b\n1,\"2\"\n"), HasSubstr("t.csv:2: quoted"));
-  EXPECT_THAT(line_of("a,b\n"), HasSubstr("no rows"));
-  EXPECT_THAT(line_of(""), HasSubstr("no rows"));
-  EXPECT_THAT(line_of(std::string("a,b\n1,\0\n", 8)), HasSubstr("t.csv:2"));
+  says(line_of("a,b\n1,2\n3\n"), "t.csv:3: 1 fields, but the header has 2");
+  says(line_of("a,b\n1,\"2\"\n"), "t.csv:2: quoted");
+  says(line_of("a,b\n"), "no rows");
+  says(line_of(""), "no rows");
+  says(line_of(std::string("a,b\n1,\0\n", 8)), "t.csv:2");
   const CsvTable table = CsvTable::parse("latency,m\n1,2\n", "t.csv");
-  EXPECT_THAT(error_of([&] { table.column("latncy"); }).line(), HasSubstr("'latency'"));
+  refuses([&] { table.column("latncy"); }, "'latency'");
 }
 
 TEST(CsvTable, files_that_are_no_csv_are_refused) {
   const ScratchFolder folder;
   write_file(folder / "t.parquet", "PAR1....PAR1");
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.parquet"); }).line(),
-              HasSubstr("damaged Parquet"));
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "none.csv"); }).line(), HasSubstr("none.csv"));
+  refuses([&] { CsvTable::read(folder / "t.parquet"); }, "damaged Parquet");
+  refuses([&] { CsvTable::read(folder / "none.csv"); }, "none.csv");
   EXPECT_EQ(error_of([&] { CsvTable::read(folder.path().string()); }).exit_code(),
             ExitCode::refused);
 }
@@ -73,8 +71,8 @@ TEST(CsvTable, a_file_beyond_a_gibibyte_is_refused_unread) {
   const ScratchFolder folder;
   write_file(folder / "t.csv", "a,b\n1,2\n");
   std::filesystem::resize_file(folder / "t.csv", table_input.bytes_max + 1);
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.csv"); }).line(),
-              HasSubstr("has 1073741825 bytes; the limit of a table is 1073741824"));
+  refuses([&] { CsvTable::read(folder / "t.csv"); },
+          "has 1073741825 bytes; the limit of a table is 1073741824");
 }
 
 TEST(CsvTable, columns_and_fields_are_limited_on_both_sides) {
@@ -87,8 +85,8 @@ TEST(CsvTable, columns_and_fields_are_limited_on_both_sides) {
     return names + '\n' + values + '\n';
   };
   EXPECT_EQ(CsvTable::parse(table(1024, 65536), "t.csv").header().size(), 1024u);
-  EXPECT_THAT(line_of(table(1025, 1)), HasSubstr("t.csv:1: more than 1024 columns"));
-  EXPECT_THAT(line_of(table(1, 65537)), HasSubstr("t.csv:1: a field has more than 65536 bytes"));
+  says(line_of(table(1025, 1)), "t.csv:1: more than 1024 columns");
+  says(line_of(table(1, 65537)), "t.csv:1: a field has more than 65536 bytes");
 }
 
 // Rows of a valid table that nobody can use: what follows the first MiB is not read.
@@ -101,15 +99,16 @@ TEST(CsvTable, a_header_is_judged_before_the_rest_is_read) {
   EXPECT_EQ(
       CsvTable::read(folder / "t.csv", [&](const CsvTable& t) { seen.push_back(t.rows()); }).rows(),
       (text.size() - 4) / 4);
-  EXPECT_THAT(seen, testing::ElementsAre((1u << 20) / 4 - 1, (text.size() - 4) / 4));
+  EXPECT_THAT(seen, ElementsAre((1u << 20) / 4 - 1, (text.size() - 4) / 4));
   int calls = 0;
-  EXPECT_THAT(error_of([&] {
-                CsvTable::read(folder / "t.csv", [&](const CsvTable&) {
-                  ++calls;
-                  throw refused("no");
-                });
-              }).line(),
-              HasSubstr("no"));
+  refuses(
+      [&] {
+        CsvTable::read(folder / "t.csv", [&](const CsvTable&) {
+          ++calls;
+          throw refused("no");
+        });
+      },
+      "no");
   EXPECT_EQ(calls, 1);
 }
 
@@ -118,24 +117,23 @@ TEST(CsvTable, short_files_and_folders_are_what_they_are) {
   write_file(folder / "tiny.csv", "a\n1");
   EXPECT_EQ(CsvTable::read(folder / "tiny.csv").rows(), 1u);
   write_file(folder / "empty.csv", "");
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "empty.csv"); }).line(), HasSubstr("no rows"));
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder.path().string()); }).line(),
-              HasSubstr("it is a folder"));
+  refuses([&] { CsvTable::read(folder / "empty.csv"); }, "no rows");
+  refuses([&] { CsvTable::read(folder.path().string()); }, "it is a folder");
 }
 
 TEST(CsvTable, a_row_has_exactly_as_many_fields_as_the_header) {
-  EXPECT_THAT(line_of("a,b\n1,2,3\n"), HasSubstr("t.csv:2: 3 fields, but the header has 2"));
-  EXPECT_THAT(line_of("a,b\n\n\n1\n"), HasSubstr("t.csv:4: 1 fields"));
+  says(line_of("a,b\n1,2,3\n"), "t.csv:2: 3 fields, but the header has 2");
+  says(line_of("a,b\n\n\n1\n"), "t.csv:4: 1 fields");
   const CsvTable one = CsvTable::parse("a\n1\n2\n", "t.csv");
   EXPECT_EQ(one.rows(), 2u);
   EXPECT_EQ(one.column("a"), 0u);
   EXPECT_FALSE(one.has("b"));
-  EXPECT_THAT(error_of([&] { one.column("b"); }).line(), HasSubstr("t.csv:1: has no column 'b'"));
-  EXPECT_THAT(CsvTable::parse("a,b,\n1,2,\n", "t").row(0), testing::ElementsAre("1", "2", ""));
+  refuses([&] { one.column("b"); }, "t.csv:1: has no column 'b'");
+  EXPECT_THAT(CsvTable::parse("a,b,\n1,2,\n", "t").row(0), ElementsAre("1", "2", ""));
 }
 
 TEST(CsvTable, a_column_that_is_there_twice_is_refused) {
-  EXPECT_THAT(line_of("m,n,m\n1,2,3\n"), HasSubstr("t.csv:1: column 'm' is there twice"));
+  says(line_of("m,n,m\n1,2,3\n"), "t.csv:1: column 'm' is there twice");
 }
 
 // More distinct fields than are remembered, and columns that share their texts.
@@ -165,15 +163,14 @@ TEST(CsvTable, parquet_is_recognised_by_content_and_read_as_text) {
   std::vector<std::size_t> seen;
   const CsvTable table =
       CsvTable::read(folder / "t.csv", [&](const CsvTable& t) { seen.push_back(t.rows()); });
-  EXPECT_THAT(seen, testing::ElementsAre(0, 300)) << "the header alone comes first";
+  EXPECT_THAT(seen, ElementsAre(0, 300)) << "the header alone comes first";
   EXPECT_THAT(table.header(), testing::ElementsAreArray(test::formula_header()));
   for (std::int64_t k = 0; k < test::formula_rows; ++k) {
     ASSERT_THAT(table.row(static_cast<std::size_t>(k)),
                 testing::ElementsAreArray(test::formula_row(k)));
   }
   EXPECT_EQ(table.where(4), folder / "t.csv" + ", row 5");
-  EXPECT_THAT(error_of([&] { CsvTable::read(peer_file("refused_list")); }).line(),
-              HasSubstr("column 'shape' is nested"));
+  refuses([&] { CsvTable::read(peer_file("refused_list")); }, "column 'shape' is nested");
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -223,8 +220,7 @@ TEST(CsvTable, a_gzip_file_that_becomes_far_larger_is_refused) {
   while (text.size() < (8u << 20)) text += "1,2\n";
   write_gzip(folder / "t.csv", text);
   ASSERT_LT(test::file_bytes(folder / "t.csv").size() * 200, text.size());
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.csv"); }).line(),
-              HasSubstr("more than 200 times its size"));
+  refuses([&] { CsvTable::read(folder / "t.csv"); }, "more than 200 times its size");
 }
 
 TEST(CsvTable, gzip_is_recognised_by_content_and_a_cut_one_refused) {
@@ -236,8 +232,7 @@ TEST(CsvTable, gzip_is_recognised_by_content_and_a_cut_one_refused) {
 
   const std::string bytes = test::file_bytes(folder / "t.csv");
   write_file(folder / "cut.csv.gz", bytes.substr(0, bytes.size() / 2));
-  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "cut.csv.gz"); }).line(),
-              HasSubstr("damaged gzip"));
+  refuses([&] { CsvTable::read(folder / "cut.csv.gz"); }, "damaged gzip");
 }
 #endif
 

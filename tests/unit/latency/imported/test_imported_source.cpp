@@ -1,45 +1,28 @@
 #include "latency/imported/imported_source.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "kernels/contract.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
+using namespace latency_test;
+
 using testing::AllOf;
-using testing::HasSubstr;
 
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
-
-KernelCase gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
-  KernelCase out;
-  out.problem = {"gemm",
-                 {{"m", m},
-                  {"n", n},
-                  {"k", k},
-                  {"src_dtype", static_cast<std::int64_t>(dtype)},
-                  {"wei_dtype", static_cast<std::int64_t>(dtype)},
-                  {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)},
-                  {"wei_trans", 1}}};
-  return out;
+KernelCase case_of(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
+  return {.problem = gemm(m, n, k, number_of(dtype))};
 }
 
 TEST(ImportedSource, knows_exact_problems_and_says_whose_they_are) {
   ImportedSource source({});
   source.add(table_of("gemm_dtype,m,n,k,latency\nfp8,1,2,3,1\nfp8,1,2,3,2\nfp8_block,1,2,3,9\n"));
   EXPECT_EQ(source.size(), 2u) << "rows of the first series";
-  KernelCase wanted = gemm(1, 2, 3, Dtype::f8_e4m3fn);
+  KernelCase wanted = case_of(1, 2, 3, Dtype::f8_e4m3fn);
   const auto latency = source.latency(wanted);
   ASSERT_TRUE(latency);
   EXPECT_DOUBLE_EQ(latency->ns, 1.5e6);  // the mean of the first series; the other is not mixed in
   EXPECT_EQ(latency->provenance, Provenance::imported);
   EXPECT_EQ(latency->status, Status::ok);
-  EXPECT_THAT(latency->reason, HasSubstr("t.csv:2 gemm f8_e4m3fn;"));
+  says(latency->reason, "t.csv:2 gemm f8_e4m3fn;");
   wanted.problem.params.set("m", 2);
   EXPECT_FALSE(source.latency(wanted));
   wanted.problem.params.set("m", 1);
@@ -54,7 +37,7 @@ TEST(ImportedSource, a_time_below_the_bound_is_quarantined_with_both_figures) {
   const auto with = [&](const std::string& ms) {
     ImportedSource source(roofline::Ceilings(device, 0));
     source.add(table_of("gemm_dtype,m,n,k,latency\nbfloat16,1000,1000,1000," + ms + "\n"));
-    return source.latency(gemm(1000, 1000, 1000, Dtype::bf16)).value();
+    return source.latency(case_of(1000, 1000, 1000, Dtype::bf16)).value();
   };
   const Latency kept = with(std::to_string(2 / 1.019));
   EXPECT_EQ(kept.status, Status::ok);

@@ -1,29 +1,16 @@
 // Rows of published layouts become problems of our contracts.
-#include "latency/imported/kernel_table.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "kernels/contract.hpp"
 #include "tests/shared_data.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
+using namespace latency_test;
+
 using test::error_of;
-using testing::HasSubstr;
-
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
-
-std::string refusal_of(const std::string& text) {
-  return error_of([&] { table_of(text); }).line();
-}
 
 TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
   const ImportedTable table = table_of(
@@ -31,16 +18,8 @@ TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
       "fp8_block,1,32,64,0.003\n");
   ASSERT_EQ(table.series.size(), 3u);
   EXPECT_EQ(table.series[0].identity.text(), "gemm bf16");
-  EXPECT_EQ(table.series[0].points.at(0).problem,
-            complete_problem({"gemm",
-                              {{"m", 17},
-                               {"n", 4096},
-                               {"k", 512},
-                               {"src_dtype", static_cast<std::int64_t>(Dtype::bf16)},
-                               {"wei_dtype", static_cast<std::int64_t>(Dtype::bf16)},
-                               {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)},
-                               {"wei_trans", 1}}}));
-  EXPECT_DOUBLE_EQ(table.series[0].points.at(0).ns, 15000);
+  EXPECT_EQ(point_of(table).problem, gemm(17, 4096, 512));
+  EXPECT_DOUBLE_EQ(point_of(table).ns, 15000);
   EXPECT_EQ(table.series[2].identity.text(), "gemm f8_e4m3fn block128");
 }
 
@@ -48,7 +27,7 @@ TEST(KernelTable, a_decode_step_sees_its_own_key_too) {
   const ImportedTable table = table_of(
       "batch_size,num_heads,num_key_value_heads,head_dim,window_size,kv_cache_dtype,step,latency\n"
       "4,32,8,128,0,bfloat16,1023,0.02\n");
-  const Params& params = table.series.at(0).points.at(0).problem.params;
+  const Params& params = point_of(table).problem.params;
   EXPECT_EQ(params.at("context"), 1024);
   EXPECT_EQ(params.at("new_tokens"), 1);
 }
@@ -61,8 +40,8 @@ TEST(KernelTable, a_fused_row_of_experts_is_shared_out_by_flops) {
   ASSERT_EQ(table.series.size(), 2u);
   EXPECT_EQ(table.series[0].part, "up");
   EXPECT_EQ(table.series[1].part, "down");
-  const LatencyPoint up = table.series[0].points.at(0);
-  const LatencyPoint down = table.series[1].points.at(0);
+  const LatencyPoint up = point_of(table);
+  const LatencyPoint down = point_of(table, 1);
   EXPECT_DOUBLE_EQ(up.ns, 200'000);
   EXPECT_DOUBLE_EQ(down.ns, 100'000);
   EXPECT_EQ(up.problem.params.at("n"), 1536);  // gate and up: 2 x 1536 / 2
@@ -77,9 +56,7 @@ TEST(KernelTable, a_message_is_counted_in_elements_and_gathered_sizes_are_of_all
   const ImportedTable table = table_of(
       "op_name,nccl_dtype,num_gpus,message_size,latency\nall_gather,half,4,1024,0.01\n"
       "all_reduce,int8,4,1024,0.01\nalltoall,half,4,1024,0.01\n");
-  const auto problem = [&](std::size_t series) {
-    return table.series.at(series).points.at(0).problem;
-  };
+  const auto problem = [&](std::size_t series) { return point_of(table, series).problem; };
   EXPECT_EQ(problem(0).params.at("bytes"), 512);
   EXPECT_EQ(problem(1).params.at("bytes"), 1024);
   EXPECT_EQ(problem(2).op, "all_to_all");
@@ -98,19 +75,6 @@ TEST(KernelTable, what_is_gathered_has_a_part_for_every_rank) {
   const ImportedTable uneven = rows("4", "7");
   EXPECT_EQ(uneven.series.size(), 1u);
   EXPECT_EQ(uneven.skipped.at("all_gather of a size that its ranks do not divide"), 1u);
-}
-
-TEST(KernelTable, faults_name_file_and_line) {
-  const std::string header = "gemm_dtype,m,n,k,latency\n";
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
-              HasSubstr("t.csv:3: 'x' is no integer for m"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,-1\n"), HasSubstr("t.csv:2: '-1' is no time"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,nan\n"), HasSubstr("is no time"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,inf\n"), HasSubstr("is no time"));
-  EXPECT_THAT(refusal_of(header + "bfloat16,0,2,3,1\n"), HasSubstr("m 0 is not in 1.."));
-  EXPECT_THAT(refusal_of(header + "bfloat16,1.5,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of("gemm_dtype,m,n,m,k,latency\nfp8,1,2,1,3,1\n"),
-              HasSubstr("t.csv:1: column 'm' is there twice"));
 }
 
 TEST(KernelTable, rows_of_unknown_types_are_counted) {

@@ -1,39 +1,22 @@
 // Both sides of what a field of a foreign table may say, and which problem its row becomes.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <numeric>
-
-#include "kernels/contract.hpp"
 #include "kernels/routing.hpp"
-#include "latency/imported/kernel_table.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
 
+using namespace latency_test;
+
 using test::error_of;
 using test::ScratchFolder;
 using test::write_file;
-using testing::HasSubstr;
-
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
-
-std::string refusal_of(const std::string& text) {
-  const Error error = error_of([&] { table_of(text); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  return error.line();
-}
 
 const std::string gemm_header = "gemm_dtype,m,n,k,latency\n";
 
 Problem gemm_of(const std::string& m) {
-  return table_of(gemm_header + "bfloat16," + m + ",2,3,1\n").series.at(0).points.at(0).problem;
+  return point_of(table_of(gemm_header + "bfloat16," + m + ",2,3,1\n")).problem;
 }
 
 TEST(KernelTableField, an_integer_may_be_written_as_a_number_and_is_nothing_else) {
@@ -41,31 +24,34 @@ TEST(KernelTableField, an_integer_may_be_written_as_a_number_and_is_nothing_else
   EXPECT_EQ(gemm_of("4096.0").params.at("m"), 4096);
   EXPECT_EQ(gemm_of("4e3").params.at("m"), 4000);
   for (const char* text : {"", "4096x", "x4096", "1.5", "inf", "nan", " 1", "1e400"}) {
-    EXPECT_THAT(refusal_of(gemm_header + "bfloat16," + text + ",2,3,1\n"),
-                HasSubstr("t.csv:2: '" + std::string(text) + "' is no integer for m"));
+    says(table_refusal(gemm_header + "bfloat16," + text + ",2,3,1\n"),
+         "t.csv:2: '" + std::string(text) + "' is no integer for m");
   }
   // Beyond 1e15 a double skips integers; what is below is left to the contract.
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1e15,2,3,1\n"), HasSubstr("is not in 1.."));
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1.5e15,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,-5,2,3,1\n"), HasSubstr("m -5 is not in 1.."));
+  says(table_refusal(gemm_header + "bfloat16,1e15,2,3,1\n"), "is not in 1..");
+  says(table_refusal(gemm_header + "bfloat16,1.5e15,2,3,1\n"), "no integer");
+  says(table_refusal(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), "no integer");
+  says(table_refusal(gemm_header + "bfloat16,-5,2,3,1\n"), "m -5 is not in 1..");
+  says(table_refusal(gemm_header + "bfloat16,0,2,3,1\n"), "m 0 is not in 1..");
+  says(table_refusal(gemm_header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
+       "t.csv:3: 'x' is no integer for m");
 }
 
 TEST(KernelTableField, a_time_is_a_positive_number_and_nothing_else) {
   const auto ns = [](const char* text) {
-    return table_of(gemm_header + "bfloat16,1,2,3," + text + "\n").series.at(0).points.at(0).ns;
+    return point_of(table_of(gemm_header + "bfloat16,1,2,3," + text + "\n")).ns;
   };
   EXPECT_DOUBLE_EQ(ns("1.1e-7"), 0.11);
   EXPECT_DOUBLE_EQ(ns("1e9"), 1e15);
   EXPECT_DOUBLE_EQ(ns("0.5"), 5e5);
   for (const char* text : {"", "0", "-0.1", "0.1ms", "ms", "nan", "inf", "1e305"}) {
-    EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
-                HasSubstr("t.csv:2: '" + std::string(text) + "' is no time in column latency"));
+    says(table_refusal(gemm_header + "bfloat16,1,2,3," + text + "\n"),
+         "t.csv:2: '" + std::string(text) + "' is no time in column latency");
   }
   // 1e-12 s, and 1e300 s: somebody took another unit, or wrote no time at all.
   for (const char* text : {"1e-9", "9.9e-8", "1.01e9", "1e297"}) {
-    EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
-                HasSubstr("a kernel takes between 0.1 ns and eleven days"));
+    says(table_refusal(gemm_header + "bfloat16,1,2,3," + text + "\n"),
+         "a kernel takes between 0.1 ns and eleven days");
   }
 }
 
@@ -84,12 +70,11 @@ TEST(KernelTableField, types_are_spelled_as_collectors_spell_them) {
 TEST(KernelTableField, relations_of_the_contract_hold_for_rows_too) {
   const std::string header =
       "batch_size,num_heads,num_key_value_heads,head_dim,window_size,kv_cache_dtype,step,latency\n";
-  const Problem problem =
-      table_of(header + "4,32,8,128,512,bfloat16,0,0.02\n").series.at(0).points.at(0).problem;
+  const Problem problem = point_of(table_of(header + "4,32,8,128,512,bfloat16,0,0.02\n")).problem;
   EXPECT_EQ(problem, complete_problem(problem)) << "derived parameters and defaults are set";
   EXPECT_EQ(problem.params.at("context"), 1);
   EXPECT_EQ(problem.params.at("window"), 512);
-  EXPECT_THAT(refusal_of(header + "4,32,7,128,0,bfloat16,9,0.02\n"), HasSubstr("t.csv:2: "));
+  says(table_refusal(header + "4,32,7,128,0,bfloat16,9,0.02\n"), "t.csv:2: ");
 }
 
 struct Experts {
@@ -112,11 +97,10 @@ TEST(KernelTableExperts, sizes_fit_together_or_are_refused) {
   for (const Experts& bad :
        {Experts{.tokens = "0"}, Experts{.top_k = "0"}, Experts{.top_k = "129"}, Experts{.ep = "0"},
         Experts{.ep = "-1"}, Experts{.ep = "3"}, Experts{.ep = "256"}}) {
-    EXPECT_THAT(refusal_of(bad.text()), HasSubstr("t.csv:2: tokens, top_k, experts and ep_size"))
-        << bad.text();
+    says(table_refusal(bad.text()), "t.csv:2: tokens, top_k, experts and ep_size");
   }
   for (const char* tp : {"0", "-2", "5", "1537"}) {
-    EXPECT_THAT(refusal_of(Experts{.tp = tp}.text()), HasSubstr("expert_tp does not divide"));
+    says(table_refusal(Experts{.tp = tp}.text()), "expert_tp does not divide");
   }
 }
 
@@ -134,8 +118,8 @@ TEST(KernelTableExperts, a_distribution_is_balanced_or_a_power_law_of_at_most_te
   EXPECT_EQ(skew("power_law_1.2"), 120);
   for (const char* bad : {"power_law_", "power_law_x", "power_law_1.2x", "power_law_-0.1",
                           "power_law_nan", "power_law_10.01", "power_law_1e400"}) {
-    EXPECT_THAT(refusal_of(Experts{.distribution = bad}.text()),
-                HasSubstr("'" + std::string(bad) + "' is no distribution"));
+    says(table_refusal(Experts{.distribution = bad}.text()),
+         "'" + std::string(bad) + "' is no distribution");
   }
   const ImportedTable other = table_of(Experts{.distribution = "zipf"}.text());
   EXPECT_TRUE(other.series.empty());
@@ -175,9 +159,9 @@ TEST(KernelTableExperts, a_kernel_without_a_gate_has_one_matrix_up) {
   EXPECT_EQ(table.series[0].part, "up");
   EXPECT_EQ(table.series[1].part, "down");
   EXPECT_EQ(table.series[0].identity.text(), "grouped_gemm bf16 cutlass_nongated");
-  EXPECT_DOUBLE_EQ(table.series[0].points.at(0).ns, 150'000);
-  EXPECT_DOUBLE_EQ(table.series[1].points.at(0).ns, 150'000);
-  EXPECT_EQ(table.series[0].points.at(0).problem.params.at("n"), 1536 / 2);
+  EXPECT_DOUBLE_EQ(point_of(table).ns, 150'000);
+  EXPECT_DOUBLE_EQ(point_of(table, 1).ns, 150'000);
+  EXPECT_EQ(point_of(table).problem.params.at("n"), 1536 / 2);
 }
 
 TEST(KernelTableCollectives, unknown_ops_and_types_are_counted_and_ranks_refused) {
@@ -190,7 +174,7 @@ TEST(KernelTableCollectives, unknown_ops_and_types_are_counted_and_ranks_refused
   EXPECT_EQ(table.skipped.at("no data type 'int9'"), 1u);
   EXPECT_EQ(table.skipped.at("all_gather of a size that its ranks do not divide"), 1u);
   EXPECT_EQ(table.rows, 4u);
-  const Params& params = table.series[0].points.at(0).problem.params;
+  const Params& params = point_of(table).problem.params;
   EXPECT_EQ(params.at("bytes"), 2048);
   EXPECT_EQ(params.at("ranks"), 4);
   EXPECT_EQ(params.dtype("dtype"), Dtype::bf16) << "16 bits are moved, whatever they mean";
@@ -198,7 +182,7 @@ TEST(KernelTableCollectives, unknown_ops_and_types_are_counted_and_ranks_refused
 
 TEST(KernelTableCollectives, a_table_of_one_op_needs_no_column_for_it) {
   const ImportedTable table = table_of("num_gpus,message_size,latency\n8,1000,0.02\n");
-  const LatencyPoint& point = table.series.at(0).points.at(0);
+  const LatencyPoint& point = point_of(table);
   EXPECT_EQ(point.problem.op, "all_reduce");
   EXPECT_EQ(point.problem.params.at("bytes"), 2000) << "bf16";
   EXPECT_DOUBLE_EQ(point.ns, 20'000);
@@ -219,13 +203,13 @@ TEST(KernelTableFile, is_read_by_the_layout_that_is_named_or_that_fits) {
   const ImportedTable own = read_kernel_table(folder / "t.csv", folder / "us.toml");
   ASSERT_EQ(own.series.size(), 1u);
   EXPECT_EQ(own.series[0].identity.other, "") << "no series is named";
-  EXPECT_DOUBLE_EQ(own.series[0].points.at(0).ns, 1e3);
-  EXPECT_EQ(own.series[0].points.at(0).problem.params.at("m"), 3);
-  EXPECT_EQ(own.series[0].points.at(0).problem.params.dtype("dst_dtype"), Dtype::f32);
+  EXPECT_DOUBLE_EQ(point_of(own).ns, 1e3);
+  EXPECT_EQ(point_of(own).problem.params.at("m"), 3);
+  EXPECT_EQ(point_of(own).problem.params.dtype("dst_dtype"), Dtype::f32);
   write_file(folder / "other.csv", "a,b\n1,2\n");
   const Error error = error_of([&] { read_kernel_table(folder / "other.csv"); });
-  EXPECT_THAT(error.line(), HasSubstr("other.csv:1"));
-  EXPECT_THAT(error.line(), HasSubstr("fit no known layout"));
+  says(error.line(), "other.csv:1");
+  says(error.line(), "fit no known layout");
 }
 
 // Each published layout, told apart by its columns alone; offset of keys, windows and types as its
@@ -235,14 +219,14 @@ TEST(KernelTableFile, layouts_are_told_apart_by_their_columns) {
       "batch_size,num_heads,num_key_value_heads,head_dim,isl,window_size,attn_dtype,"
       "kv_cache_dtype,latency\n2,32,8,128,512,256,half,fp8,0.5\n");
   const Params& params = prefill.series.at(0).points.at(0).problem.params;
-  EXPECT_EQ(params.at("batch"), 2);
-  EXPECT_EQ(params.at("heads"), 32);
-  EXPECT_EQ(params.at("kv_heads"), 8);
-  EXPECT_EQ(params.at("head_dim"), 128);
-  EXPECT_EQ(params.at("new_tokens"), 512);
-  EXPECT_EQ(params.at("context"), 512);
-  EXPECT_EQ(params.at("causal"), 1);
-  EXPECT_EQ(params.at("window"), 256);
+  expect_params(params, {{"batch", 2},
+                         {"heads", 32},
+                         {"kv_heads", 8},
+                         {"head_dim", 128},
+                         {"new_tokens", 512},
+                         {"context", 512},
+                         {"causal", 1},
+                         {"window", 256}});
   EXPECT_EQ(params.dtype("q_dtype"), Dtype::f16);
   EXPECT_EQ(params.dtype("kv_dtype"), Dtype::f8_e4m3fn);
   EXPECT_EQ(params.dtype("dst_dtype"), Dtype::bf16);

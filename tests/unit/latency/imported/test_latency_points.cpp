@@ -1,12 +1,13 @@
 // Points in few bytes say the same as points.
 #include "latency/imported/latency_points.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/unit/latency/fixtures.hpp"
 
 #include <stdexcept>
 
 namespace halmark {
 namespace {
+
+using namespace latency_test;
 
 Problem copy_of(std::int64_t bytes, std::int64_t kind) {
   return {"copy", {{"bytes", bytes}, {"kind", kind}}};

@@ -1,32 +1,21 @@
 // Tables whose columns need more than a name: which op a row is of, which sizes follow from several
 // columns, and what is no problem of any op. Expected sizes are those of the published models.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "kernels/contract.hpp"
 #include "latency/imported/collective_type.hpp"
-#include "latency/imported/kernel_table.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
-
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
+using namespace latency_test;
 
 Problem first_of(const ImportedTable& table, std::size_t series = 0) {
-  const Problem out = table.series.at(series).points.at(0).problem;
+  const Problem out = point_of(table, series).problem;
   EXPECT_EQ(out, complete_problem(out)) << "what a graph would ask for";
   return out;
 }
 
-constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
-constexpr auto fp8 = static_cast<std::int64_t>(Dtype::f8_e4m3fn);
+constexpr auto fp8 = number_of(Dtype::f8_e4m3fn);
 
 // Whole tables have both sizes in their columns: only the name of the kernel tells.
 TEST(PublishedLayouts, a_row_is_of_the_kernel_that_it_names) {
@@ -51,9 +40,7 @@ TEST(PublishedLayouts, an_encoder_sees_everything) {
       first_of(table_of("op_name,batch_size,isl,num_heads,head_dim,attn_dtype,latency\n"
                         "encoder_attention,2,52,16,72,bfloat16,0.01\n"));
   EXPECT_EQ(problem.op, "attention");
-  EXPECT_EQ(problem.params.at("causal"), 0);
-  EXPECT_EQ(problem.params.at("kv_heads"), 16);
-  EXPECT_EQ(problem.params.at("context"), 52);
+  expect_params(problem.params, {{"causal", 0}, {"kv_heads", 16}, {"context", 52}});
 }
 
 // DeepSeek-V3 (2412.19437, section 4.2): 512 + 64 in the cache, 128 + 64 per key, 128 per value.
@@ -89,7 +76,7 @@ TEST(PublishedLayouts, latent_attention_has_the_widths_of_the_model_that_was_col
   const ImportedTable fp8_cache = table_of(header + "mla_context,bfloat16,fp8,16,1,4096,8,0,1.5\n");
   EXPECT_TRUE(fp8_cache.series.empty());
   ASSERT_EQ(fp8_cache.skipped.size(), 1u);
-  EXPECT_THAT(fp8_cache.skipped.begin()->first, HasSubstr("cache has another type"));
+  says(fp8_cache.skipped.begin()->first, "cache has another type");
 }
 
 TEST(PublishedLayouts, products_into_the_latent_space_and_out_of_it) {
@@ -165,13 +152,13 @@ TEST(PublishedLayouts, what_is_no_operator_is_counted_with_its_reason) {
 
 TEST(CollectiveType, sixteen_bits_are_sixteen_bits) {
   const auto problem = [](const char* op, Dtype dtype) {
-    return Problem{op, {{"bytes", 64}, {"ranks", 2}, {"dtype", static_cast<std::int64_t>(dtype)}}};
+    return Problem{op, {{"bytes", 64}, {"ranks", 2}, {"dtype", number_of(dtype)}}};
   };
   EXPECT_EQ(with_one_16_bit_type(problem("all_reduce", Dtype::f16)),
             with_one_16_bit_type(problem("all_reduce", Dtype::bf16)));
   EXPECT_NE(with_one_16_bit_type(problem("all_reduce", Dtype::f16)),
             with_one_16_bit_type(problem("all_reduce", Dtype::f32)));
-  const Problem gemm{"gemm", {{"dtype", static_cast<std::int64_t>(Dtype::f16)}}};
+  const Problem gemm{"gemm", {{"dtype", number_of(Dtype::f16)}}};
   EXPECT_EQ(with_one_16_bit_type(gemm), gemm) << "no collective";
 }
 

@@ -1,23 +1,13 @@
 // What tells kernels of one table apart, and which of them is chosen.
 #include "latency/imported/series.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "latency/imported/kernel_table.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using test::error_of;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using namespace latency_test;
 
-ImportedTable table_of(const std::string& text) {
-  const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layouts(csv));
-}
+using test::error_of;
 
 std::vector<std::string> names_of(const ImportedTable& table) {
   std::vector<std::string> out;
@@ -79,9 +69,8 @@ TEST(SeriesChoice, a_selector_that_chooses_nothing_is_refused_with_the_nearest_w
   const SeriesChoice choice({"DeepGem"}, "s.toml:4");
   const Error error = error_of([&] { choice.check({deep_gemm, cutlass}); });
   EXPECT_EQ(error.where(), "s.toml:4");
-  EXPECT_THAT(error.remedy(), HasSubstr("'DeepGemm'"));
-  EXPECT_THAT(error_of([] { SeriesChoice({" "}, "--series"); }).what(),
-              HasSubstr("without a name"));
+  says(error.remedy(), "'DeepGemm'");
+  refuses([] { SeriesChoice({" "}, "--series"); }, "without a name");
 }
 
 }  // namespace

@@ -1,16 +1,12 @@
 #include "latency/imported/table_layout.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "latency/imported/kernel_table.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/latency/fixtures.hpp"
 
 namespace halmark {
 namespace {
 
+using namespace latency_test;
+
 using test::error_of;
-using testing::HasSubstr;
 
 constexpr std::string_view own = R"(
 op = "gemm"
@@ -48,10 +44,9 @@ TEST(TableLayout, a_file_names_columns_constants_and_the_unit) {
   const ImportedTable table = kernel_table(csv, {parse_layout(own, "l.toml")});
   ASSERT_EQ(table.series.size(), 1u);
   EXPECT_EQ(table.series[0].identity.text(), "gemm f32 x");
-  const LatencyPoint point = table.series[0].points.at(0);
-  EXPECT_EQ(point.problem.params.at("m"), 4);
-  EXPECT_EQ(point.problem.params.at("n"), 8);
-  EXPECT_EQ(point.problem.params.at("wei_trans"), 0);  // the contract's default
+  const LatencyPoint point = point_of(table);
+  // the contract's default
+  expect_params(point.problem.params, {{"m", 4}, {"n", 8}, {"wei_trans", 0}});
   EXPECT_DOUBLE_EQ(point.ns, 2500);
 }
 
@@ -59,21 +54,19 @@ TEST(TableLayout, a_required_parameter_that_nobody_gives_is_refused_with_the_row
   std::string text(own);
   text.resize(text.find("[[parameter]]\nname = \"dst_dtype\""));
   const CsvTable csv = CsvTable::parse("lib,rows,type,t\nx,3,f32,2.5\n", "t.csv");
-  EXPECT_THAT(error_of([&] { kernel_table(csv, {parse_layout(text, "l.toml")}); }).line(),
-              HasSubstr("t.csv:2: no value for dst_dtype"));
+  refuses([&] { kernel_table(csv, {parse_layout(text, "l.toml")}); },
+          "t.csv:2: no value for dst_dtype");
 }
 
 TEST(TableLayout, faults_name_file_and_line) {
-  EXPECT_THAT(refusal_of("op = \"gem\"\ntime = \"t\"\nunit = \"us\"\n"), HasSubstr("l.toml:1"));
-  EXPECT_THAT(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"h\"\n"), HasSubstr("l.toml:3"));
-  EXPECT_THAT(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n"),
-              HasSubstr("no [[parameter]]"));
-  EXPECT_THAT(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n[[parameter]]\nname = \"q\"\n"
-                         "value = \"1\"\n"),
-              HasSubstr("l.toml:5"));
-  EXPECT_THAT(
-      refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n[[parameter]]\nname = \"m\"\n"),
-      HasSubstr("either column or value"));
+  says(refusal_of("op = \"gem\"\ntime = \"t\"\nunit = \"us\"\n"), "l.toml:1");
+  says(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"h\"\n"), "l.toml:3");
+  says(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n"), "no [[parameter]]");
+  says(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n[[parameter]]\nname = \"q\"\n"
+                  "value = \"1\"\n"),
+       "l.toml:5");
+  says(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n[[parameter]]\nname = \"m\"\n"),
+       "either column or value");
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
-#include <tuple>
 
+#include "core/dtype.hpp"
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 
@@ -20,31 +21,25 @@ namespace {
 
 constexpr CpuWords everything{~std::uint64_t{0}, ~0u, ~0u, ~0u, ~0u, ~0u};
 
-// As in the tables of the SDM: a word, its bit, and the features that need it.
+// As in the tables of the SDM: a word, its bit, and the features that do not need it.
 struct Bit {
   const char* name;
   std::function<void(CpuWords&)> clear;
-  std::vector<std::string> lost;
+  const char* left;
 };
 
-std::vector<std::string> names_of(const CpuFeatures& has) {
-  std::vector<std::string> out;
-  if (has.avx2_fma) out.emplace_back("avx2");
-  if (has.avx_vnni) out.emplace_back("vnni256");
-  if (has.avx512_core) out.emplace_back("core");
-  if (has.avx512_vnni) out.emplace_back("vnni512");
-  if (has.avx512_bf16) out.emplace_back("bf16");
-  if (has.avx512_fp16) out.emplace_back("fp16");
-  if (has.amx_bf16) out.emplace_back("tiles_bf16");
-  if (has.amx_int8) out.emplace_back("tiles_int8");
-  return out;
+std::string names_of(const CpuFeatures& has) {
+  return std::string(has.avx2_fma ? " avx2" : "") + (has.avx_vnni ? " vnni256" : "") +
+         (has.avx512_core ? " core" : "") + (has.avx512_vnni ? " vnni512" : "") +
+         (has.avx512_bf16 ? " bf16" : "") + (has.avx512_fp16 ? " fp16" : "") +
+         (has.amx_bf16 ? " tiles_bf16" : "") + (has.amx_int8 ? " tiles_int8" : "");
 }
 
-const std::vector<std::string> all_names = {"avx2", "vnni256", "core",       "vnni512",
-                                            "bf16", "fp16",    "tiles_bf16", "tiles_int8"};
-const std::vector<std::string> zmm = {"core", "vnni512", "bf16", "fp16"};
-const std::vector<std::string> ymm = {"avx2", "vnni256", "core", "vnni512", "bf16", "fp16"};
-const std::vector<std::string> tiles = {"tiles_bf16", "tiles_int8"};
+// What is left without the bit.
+constexpr const char* all_names = " avx2 vnni256 core vnni512 bf16 fp16 tiles_bf16 tiles_int8";
+constexpr const char* no_zmm = " avx2 vnni256 tiles_bf16 tiles_int8";
+constexpr const char* no_ymm = " tiles_bf16 tiles_int8";
+constexpr const char* no_tiles = " avx2 vnni256 core vnni512 bf16 fp16";
 
 template <int index, std::uint32_t CpuWords::*word>
 void clear(CpuWords& words) {
@@ -57,37 +52,39 @@ void clear_state(CpuWords& words) {
 
 TEST(CpuWords, are_needed_bit_by_bit) {
   const Bit bits[] = {
-      {"xmm state", clear_state<1>, ymm},
-      {"ymm state", clear_state<2>, ymm},
-      {"mask state", clear_state<5>, zmm},
-      {"upper zmm state", clear_state<6>, zmm},
-      {"further zmm state", clear_state<7>, zmm},
-      {"tile configuration", clear_state<17>, tiles},
-      {"tile data", clear_state<18>, tiles},
-      {"fma", clear<12, &CpuWords::one_c>, ymm},
-      {"avx2", clear<5, &CpuWords::seven_b>, ymm},
-      {"avx512f", clear<16, &CpuWords::seven_b>, zmm},
-      {"avx512dq", clear<17, &CpuWords::seven_b>, zmm},
-      {"avx512bw", clear<30, &CpuWords::seven_b>, zmm},
-      {"avx512vl", clear<31, &CpuWords::seven_b>, zmm},
-      {"avx512_vnni", clear<11, &CpuWords::seven_c>, {"vnni512"}},
-      {"avx_vnni", clear<4, &CpuWords::seven_one_a>, {"vnni256"}},
-      {"avx512_bf16", clear<5, &CpuWords::seven_one_a>, {"bf16"}},
-      {"avx512_fp16", clear<23, &CpuWords::seven_d>, {"fp16"}},
-      {"amx_tile", clear<24, &CpuWords::seven_d>, tiles},
-      {"amx_bf16", clear<22, &CpuWords::seven_d>, {"tiles_bf16"}},
-      {"amx_int8", clear<25, &CpuWords::seven_d>, {"tiles_int8"}},
+      {"xmm state", clear_state<1>, no_ymm},
+      {"ymm state", clear_state<2>, no_ymm},
+      {"mask state", clear_state<5>, no_zmm},
+      {"upper zmm state", clear_state<6>, no_zmm},
+      {"further zmm state", clear_state<7>, no_zmm},
+      {"tile configuration", clear_state<17>, no_tiles},
+      {"tile data", clear_state<18>, no_tiles},
+      {"fma", clear<12, &CpuWords::one_c>, no_ymm},
+      {"avx2", clear<5, &CpuWords::seven_b>, no_ymm},
+      {"avx512f", clear<16, &CpuWords::seven_b>, no_zmm},
+      {"avx512dq", clear<17, &CpuWords::seven_b>, no_zmm},
+      {"avx512bw", clear<30, &CpuWords::seven_b>, no_zmm},
+      {"avx512vl", clear<31, &CpuWords::seven_b>, no_zmm},
+      {"avx512_vnni", clear<11, &CpuWords::seven_c>,
+       " avx2 vnni256 core bf16 fp16 tiles_bf16 tiles_int8"},
+      {"avx_vnni", clear<4, &CpuWords::seven_one_a>,
+       " avx2 core vnni512 bf16 fp16 tiles_bf16 tiles_int8"},
+      {"avx512_bf16", clear<5, &CpuWords::seven_one_a>,
+       " avx2 vnni256 core vnni512 fp16 tiles_bf16 tiles_int8"},
+      {"avx512_fp16", clear<23, &CpuWords::seven_d>,
+       " avx2 vnni256 core vnni512 bf16 tiles_bf16 tiles_int8"},
+      {"amx_tile", clear<24, &CpuWords::seven_d>, no_tiles},
+      {"amx_bf16", clear<22, &CpuWords::seven_d>,
+       " avx2 vnni256 core vnni512 bf16 fp16 tiles_int8"},
+      {"amx_int8", clear<25, &CpuWords::seven_d>,
+       " avx2 vnni256 core vnni512 bf16 fp16 tiles_bf16"},
   };
   EXPECT_EQ(names_of(features_of(everything)), all_names);
   CpuWords least;
   for (const Bit& bit : bits) {
     CpuWords words = everything;
     bit.clear(words);
-    std::vector<std::string> expected = all_names;
-    std::erase_if(expected, [&](const std::string& name) {
-      return std::ranges::find(bit.lost, name) != bit.lost.end();
-    });
-    EXPECT_EQ(names_of(features_of(words)), expected) << "without " << bit.name;
+    EXPECT_EQ(names_of(features_of(words)), bit.left) << "without " << bit.name;
     const auto only = [](std::uint32_t cleared) { return ~cleared; };
     least.saved_state |= ~words.saved_state;
     least.one_c |= only(words.one_c);
@@ -97,16 +94,19 @@ TEST(CpuWords, are_needed_bit_by_bit) {
     least.seven_one_a |= only(words.seven_one_a);
   }
   EXPECT_EQ(names_of(features_of(least)), all_names) << "and no other bit";
-  EXPECT_TRUE(names_of(features_of({})).empty());
+  EXPECT_EQ(names_of(features_of({})), "");
 }
 
-using Row = std::tuple<std::string, std::string, Dtype, double>;
-
-[[maybe_unused]] std::vector<Row> facts_of(const std::vector<PeakPath>& paths) {
-  std::vector<Row> out;
+// "f32_vector avx2 192, ...": path, instruction set and operations of an iteration; a path's dtype
+// is that of its name.
+[[maybe_unused]] std::string facts_of(const std::vector<PeakPath>& paths) {
+  std::string out;
   for (const PeakPath& p : paths) {
     EXPECT_NE(p.run, nullptr);
-    out.emplace_back(p.path, p.isa, p.dtype, p.flops_per_iteration);
+    EXPECT_EQ(p.dtype, parse_dtype(p.path.substr(0, p.path.find('_')))) << p.path;
+    if (!out.empty()) out += ", ";
+    out.append(p.path).append(" ").append(p.isa).append(" ");
+    out += std::to_string(std::llround(p.flops_per_iteration));
   }
   return out;
 }
@@ -125,7 +125,7 @@ TEST(ArmWords, name_a_feature_each) {
 }
 
 #if defined(__aarch64__)
-std::vector<Row> rows_of(const ArmFeatures& has) {
+std::string rows_of(const ArmFeatures& has) {
   std::vector<PeakPath> paths;
   append_arm_vector_paths(has, paths);
   return facts_of(paths);
@@ -133,25 +133,22 @@ std::vector<Row> rows_of(const ArmFeatures& has) {
 
 // Twenty-four products of vectors of 16 bytes a turn.
 TEST(PathsOfArm, are_the_base_and_one_of_each_feature) {
-  const std::vector<Row> base = {{"f32_vector", "asimd", Dtype::f32, 192},
-                                 {"f64_vector", "asimd", Dtype::f64, 96},
-                                 {"bf16_vector", "asimd", Dtype::bf16, 192},
-                                 {"f16_vector", "asimd", Dtype::f16, 192},
-                                 {"s8_vector", "asimd", Dtype::s8, 768}};
+  const std::string base =
+      "f32_vector asimd 192, f64_vector asimd 96, bf16_vector asimd 192, f16_vector asimd 192, "
+      "s8_vector asimd 768";
+  const std::string dot = ", s8_vector asimd_dotprod 768", half = ", f16_vector asimd_fp16 384",
+                    brain = ", bf16_vector asimd_bf16 384";
   EXPECT_EQ(rows_of(ArmFeatures{}), base);
-  EXPECT_EQ(rows_of(ArmFeatures{.dotprod = true}).back(),
-            (Row{"s8_vector", "asimd_dotprod", Dtype::s8, 768}));
-  EXPECT_EQ(rows_of(ArmFeatures{.fp16 = true}).back(),
-            (Row{"f16_vector", "asimd_fp16", Dtype::f16, 384}));
-  EXPECT_EQ(rows_of(ArmFeatures{.bf16 = true}).back(),
-            (Row{"bf16_vector", "asimd_bf16", Dtype::bf16, 384}));
-  EXPECT_EQ(rows_of(ArmFeatures{true, true, true}).size(), base.size() + 3);
+  EXPECT_EQ(rows_of(ArmFeatures{.dotprod = true}), base + dot);
+  EXPECT_EQ(rows_of(ArmFeatures{.fp16 = true}), base + half);
+  EXPECT_EQ(rows_of(ArmFeatures{.bf16 = true}), base + brain);
+  EXPECT_EQ(rows_of(ArmFeatures{true, true, true}).size(), (base + dot + half + brain).size());
   for (const PeakPath& path : peak_paths()) path.run(2);  // none is an instruction too far
 }
 #endif
 
 #if defined(__x86_64__)
-std::vector<Row> rows_of(const CpuFeatures& has) {
+std::string rows_of(const CpuFeatures& has) {
   std::vector<PeakPath> paths;
   append_x86_vector_paths(has, paths);
   append_x86_matrix_paths(has, paths);
@@ -160,31 +157,21 @@ std::vector<Row> rows_of(const CpuFeatures& has) {
 
 // Twelve products of vectors a turn, or four of tiles of 16 x 64 bytes.
 TEST(PathsOfFeatures, are_those_of_each_feature_alone) {
-  EXPECT_TRUE(rows_of({}).empty());
-  EXPECT_EQ(rows_of({.avx2_fma = true}),
-            (std::vector<Row>{{"f32_vector", "avx2", Dtype::f32, 192},
-                              {"f64_vector", "avx2", Dtype::f64, 96},
-                              {"bf16_vector", "avx2", Dtype::bf16, 192},
-                              {"f16_vector", "avx2", Dtype::f16, 192},
-                              {"s8_vector", "avx2", Dtype::s8, 768}}));
-  EXPECT_EQ(rows_of({.avx512_core = true}),
-            (std::vector<Row>{{"f32_vector", "avx512_core", Dtype::f32, 640},
-                              {"f64_vector", "avx512_core", Dtype::f64, 320},
-                              {"bf16_vector", "avx512_core", Dtype::bf16, 640},
-                              {"f16_vector", "avx512_core", Dtype::f16, 640},
-                              {"s8_vector", "avx512_core", Dtype::s8, 2560}}));
-  EXPECT_EQ(rows_of({.avx512_vnni = true}),
-            (std::vector<Row>{{"s8_vector", "avx512_core_vnni", Dtype::s8, 2560}}));
-  EXPECT_EQ(rows_of({.avx512_bf16 = true}),
-            (std::vector<Row>{{"bf16_vector", "avx512_core_bf16", Dtype::bf16, 1280}}));
-  EXPECT_EQ(rows_of({.avx512_fp16 = true}),
-            (std::vector<Row>{{"f16_vector", "avx512_core_fp16", Dtype::f16, 1280}}));
-  EXPECT_EQ(rows_of({.avx_vnni = true}),
-            (std::vector<Row>{{"s8_vector", "avx2_vnni", Dtype::s8, 768}}));
-  EXPECT_EQ(rows_of({.amx_bf16 = true}),
-            (std::vector<Row>{{"bf16_matrix", "avx512_core_amx", Dtype::bf16, 65'536}}));
-  EXPECT_EQ(rows_of({.amx_int8 = true}),
-            (std::vector<Row>{{"s8_matrix", "avx512_core_amx", Dtype::s8, 131'072}}));
+  const std::pair<CpuFeatures, const char*> rows[] = {
+      {{}, ""},
+      {{.avx2_fma = true},
+       "f32_vector avx2 192, f64_vector avx2 96, bf16_vector avx2 192, f16_vector avx2 192, "
+       "s8_vector avx2 768"},
+      {{.avx512_core = true},
+       "f32_vector avx512_core 640, f64_vector avx512_core 320, bf16_vector avx512_core 640, "
+       "f16_vector avx512_core 640, s8_vector avx512_core 2560"},
+      {{.avx512_vnni = true}, "s8_vector avx512_core_vnni 2560"},
+      {{.avx512_bf16 = true}, "bf16_vector avx512_core_bf16 1280"},
+      {{.avx512_fp16 = true}, "f16_vector avx512_core_fp16 1280"},
+      {{.avx_vnni = true}, "s8_vector avx2_vnni 768"},
+      {{.amx_bf16 = true}, "bf16_matrix avx512_core_amx 65536"},
+      {{.amx_int8 = true}, "s8_matrix avx512_core_amx 131072"}};
+  for (const auto& [has, facts] : rows) EXPECT_EQ(rows_of(has), facts);
 }
 
 #endif

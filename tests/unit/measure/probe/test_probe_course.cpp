@@ -24,10 +24,12 @@ struct Course {
   Device device;
 };
 
+const std::vector<CacheLevel> caches = {{1, 48 * 1024}, {2, 2 * mib}, {3, 480 * mib}};
+
 // Rates tell the figure and the pass apart: 100 x (kind, threads, set) + number of the call.
-Course course(PeakOptions options, int threads, std::span<const CacheLevel> caches,
-              std::int64_t memory_bytes, int stop_after = -1,
-              const std::function<double(const ProbeRequest&, double call)>& cpu_share = {}) {
+Course course(PeakOptions options = {}, int threads = 2, int stop_after = -1,
+              const std::function<double(const ProbeRequest&, double call)>& cpu_share = {},
+              std::span<const CacheLevel> levels = caches) {
   Course out;
   options.progress = [&](double share, const std::string& what) {
     out.progress.emplace_back(share, what);
@@ -57,11 +59,9 @@ Course course(PeakOptions options, int threads, std::span<const CacheLevel> cach
                        .reason = {},
                        .cpu_share = cpu_share ? cpu_share(request, call) : 1};
   };
-  fill_peaks(options, probe, threads, caches, memory_bytes, out.device);
+  fill_peaks(options, probe, threads, levels, 256 * mib, out.device);
   return out;
 }
-
-const std::vector<CacheLevel> caches = {{1, 48 * 1024}, {2, 2 * mib}, {3, 480 * mib}};
 
 std::vector<ProbeRequest> of_kind(const Course& c, ProbeKind kind) {
   std::vector<ProbeRequest> out;
@@ -72,7 +72,7 @@ std::vector<ProbeRequest> of_kind(const Course& c, ProbeKind kind) {
 }
 
 TEST(ProbeCourse, every_figure_is_probed_in_two_passes_by_one_thread_and_by_all) {
-  const Course c = course({}, 4, caches, 256 * mib);
+  const Course c = course({}, 4);
   ASSERT_EQ(of_kind(c, ProbeKind::clock).size(), 1u);
   EXPECT_EQ(of_kind(c, ProbeKind::peak).size(), 2u * 2 * 3);
   EXPECT_EQ(of_kind(c, ProbeKind::copy).size(), 2u * 2 * 4);
@@ -82,34 +82,31 @@ TEST(ProbeCourse, every_figure_is_probed_in_two_passes_by_one_thread_and_by_all)
   std::map<int, int> by_threads;
   for (const ProbeRequest& r : of_kind(c, ProbeKind::peak)) ++by_threads[r.threads];
   EXPECT_EQ(by_threads, (std::map<int, int>{{1, 6}, {4, 6}}));
-  EXPECT_EQ(of_kind(course({}, 1, caches, 256 * mib), ProbeKind::peak).size(), 2u * 3);
+  EXPECT_EQ(of_kind(course({}, 1), ProbeKind::peak).size(), 2u * 3);
 }
 
 TEST(ProbeCourse, working_sets_are_half_a_cache_per_thread_and_shared_ones_bounded) {
-  const Course c = course({}, 4, caches, 256 * mib);
-  std::map<std::int64_t, int> sets;
+  const Course c = course({}, 4);
   std::map<std::pair<std::string, int>, std::int64_t> of_level;
   for (const Bandwidth& b : c.device.bandwidths) {
     of_level[{b.level + ' ' + b.access, b.threads}] = b.working_set_bytes;
   }
-  const auto set = [&](const char* what, int threads) { return of_level.at({what, threads}); };
   EXPECT_EQ(of_level.size(), 2u * (4 * 2 + 1));
-  for (const char* access : {" copy", " read"}) {
-    EXPECT_EQ(set(("l1" + std::string(access)).c_str(), 1), 24 * 1024);
-    EXPECT_EQ(set(("l1" + std::string(access)).c_str(), 4), 4 * 24 * 1024);
-    EXPECT_EQ(set(("l2" + std::string(access)).c_str(), 4), 4 * mib);
-    EXPECT_EQ(set(("l3" + std::string(access)).c_str(), 1), 32 * mib);
-    EXPECT_EQ(set(("l3" + std::string(access)).c_str(), 4), 32 * mib);
-    EXPECT_EQ(set(("memory" + std::string(access)).c_str(), 4), 256 * mib);
+  const std::tuple<std::string, int, std::int64_t> rows[] = {
+      {"l1", 1, 24 * 1024}, {"l1", 4, 4 * 24 * 1024}, {"l2", 4, 4 * mib},
+      {"l3", 1, 32 * mib},  {"l3", 4, 32 * mib},      {"memory", 4, 256 * mib}};
+  for (const auto& [level, threads, bytes] : rows) {
+    for (const char* access : {" copy", " read"}) {
+      EXPECT_EQ(of_level.at({level + access, threads}), bytes) << level << access;
+    }
   }
-  EXPECT_EQ(set("memory slices", 4), 256 * mib);
-  EXPECT_EQ(set("memory slices", 1), 256 * mib);
+  for (const int threads : {4, 1}) EXPECT_EQ(of_level.at({"memory slices", threads}), 256 * mib);
 }
 
 // A window holds two passes at 4 GB/s; never less than 5 ms.
 TEST(ProbeCourse, windows_follow_from_the_set_and_from_how_quick_it_has_to_be) {
   for (const bool is_quick : {true, false}) {
-    const Course c = course({.is_quick = is_quick}, 2, caches, 256 * mib);
+    const Course c = course({.is_quick = is_quick});
     EXPECT_EQ(of_kind(c, ProbeKind::clock)[0].windows, is_quick ? 10 : 100);
     for (const ProbeRequest& r : of_kind(c, ProbeKind::peak)) {
       EXPECT_EQ(r.windows, is_quick ? 6 : 50);
@@ -133,7 +130,7 @@ TEST(ProbeCourse, windows_follow_from_the_set_and_from_how_quick_it_has_to_be) {
 }
 
 TEST(ProbeCourse, figures_are_settled_over_both_passes) {
-  const Course c = course({.date_utc = "2026-11-22T15:04:05Z"}, 2, caches, 256 * mib);
+  const Course c = course({.date_utc = "2026-11-22T15:04:05Z"});
   EXPECT_EQ(c.device.clock_hz, 1e9 * (1 + static_cast<double>(ProbeKind::clock)) + 3);
   ASSERT_EQ(c.device.peaks.size(), 4u) << "what gave no rate has no figure";
   for (const Peak& p : c.device.peaks) {
@@ -157,7 +154,7 @@ TEST(ProbeCourse, figures_are_settled_over_both_passes) {
     EXPECT_EQ(b.bytes_per_s, b.occasions[0].highest.front());
     EXPECT_TRUE(b.is_provisional);
   }
-  EXPECT_EQ(course({}, 2, caches, 256 * mib).device.peaks.at(0).source, "measured");
+  EXPECT_EQ(course().device.peaks.at(0).source, "measured");
   // Rates hardly differ between 64 and 128 MiB.
   EXPECT_EQ(c.device.ring_plateau_bytes, 80 * mib);
 }
@@ -168,7 +165,7 @@ TEST(ProbeCourse, figures_are_busy_where_both_passes_were) {
     if (request.kind == ProbeKind::peak && request.threads == 2) return 0.94;
     return call < 2 ? 0.5 : 0.96;
   };
-  const Course c = course({}, 2, caches, 256 * mib, -1, share);
+  const Course c = course({}, 2, -1, share);
   for (const Peak& p : c.device.peaks) {
     EXPECT_EQ(p.occasions.at(0).is_busy, p.threads == 2) << p.threads;
     EXPECT_EQ(p.occasions[0].probes, 6);
@@ -177,7 +174,7 @@ TEST(ProbeCourse, figures_are_busy_where_both_passes_were) {
 }
 
 TEST(ProbeCourse, progress_is_a_share_of_all_steps) {
-  const Course c = course({}, 2, caches, 256 * mib);
+  const Course c = course();
   const std::size_t steps = 2 * 2 * (3 + 2 * 4 + 1) + 1;
   ASSERT_EQ(c.progress.size(), steps);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -191,18 +188,18 @@ TEST(ProbeCourse, progress_is_a_share_of_all_steps) {
 }
 
 TEST(ProbeCourse, a_stop_keeps_what_was_measured_and_asks_no_further) {
-  const Course none = course({}, 2, caches, 256 * mib, 0);
+  const Course none = course({}, 2, 0);
   EXPECT_TRUE(none.device.peaks.empty());
   EXPECT_TRUE(none.device.bandwidths.empty());
   EXPECT_FALSE(none.device.ring_plateau_bytes);
   EXPECT_TRUE(none.device.clock_hz);
-  const Course some = course({}, 2, caches, 256 * mib, 4);
+  const Course some = course({}, 2, 4);
   EXPECT_EQ(some.progress.size(), 4u);
   EXPECT_EQ(some.device.peaks.size(), 2u);
   ASSERT_EQ(some.device.bandwidths.size(), 1u);
   EXPECT_EQ(some.device.bandwidths[0].access, "copy");
   EXPECT_FALSE(some.device.ring_plateau_bytes);
-  const Course slices = course({}, 1, {}, 256 * mib, 5);
+  const Course slices = course({}, 1, 5, {}, {});
   EXPECT_EQ(slices.device.bandwidths.size(), 2u);
 }
 

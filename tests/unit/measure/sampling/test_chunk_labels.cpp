@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "measure/sampling/gbench.hpp"
@@ -13,7 +14,6 @@ namespace halmark {
 namespace {
 
 constexpr auto clean = SampleLabel::clean;
-constexpr auto disturbed = SampleLabel::disturbed;
 
 // What happens to one sample besides its own work.
 struct Event {
@@ -69,35 +69,38 @@ SampleSeries take(Script& script, std::int64_t count, ChunkRule chunk = {}) {
                       script, *rule, script);
 }
 
-std::vector<SampleLabel> labels_of(const SampleSeries& series) {
-  std::vector<SampleLabel> out;
-  for (const TimedSample& sample : series.samples) out.push_back(sample.label);
+// Runs of one label: "10 clean, 8 disturbed".
+std::string labels_of(const SampleSeries& series) {
+  std::string out;
+  int length = 0;
+  for (std::size_t i = 0; i < series.samples.size(); ++i) {
+    const SampleLabel label = series.samples[i].label;
+    ++length;
+    if (i + 1 < series.samples.size() && series.samples[i + 1].label == label) continue;
+    out += (out.empty() ? "" : ", ") + std::to_string(length) +
+           (label == clean                    ? " clean"
+            : label == SampleLabel::disturbed ? " disturbed"
+                                              : " unlabelled");
+    length = 0;
+  }
   return out;
 }
 
-std::vector<SampleLabel> labels(Script script, std::int64_t count, ChunkRule chunk = {}) {
+std::string labels(Script script, std::int64_t count, ChunkRule chunk = {}) {
   return labels_of(take(script, count, chunk));
-}
-
-std::vector<SampleLabel> runs(std::initializer_list<std::pair<SampleLabel, std::size_t>> runs) {
-  std::vector<SampleLabel> out;
-  for (const auto& [label, length] : runs) out.insert(out.end(), length, label);
-  return out;
 }
 
 TEST(ChunkLabels, hold_for_a_chunk_of_half_a_millisecond) {
   // Ten samples of 50 us are a chunk; the 15th waits for 100 us.
   EXPECT_EQ(labels(Script(50e3, {{14, {.delay_ns = 100e3}}}), 30),
-            runs({{clean, 10}, {disturbed, 8}, {clean, 12}}));
-  EXPECT_EQ(labels(Script(50e3, {}), 30), runs({{clean, 30}}));
+            "10 clean, 8 disturbed, 12 clean");
+  EXPECT_EQ(labels(Script(50e3, {}), 30), "30 clean");
 }
 
 // 0.9 of half a millisecond is none yet: the chunk goes on to 540 us; 1.05 of it is one.
 TEST(ChunkLabels, end_with_the_first_sample_beyond_half_a_millisecond) {
-  EXPECT_EQ(labels(Script(45e3, {{11, {.delay_ns = 100e3}}}), 30),
-            runs({{disturbed, 12}, {clean, 18}}));
-  EXPECT_EQ(labels(Script(75e3, {{7, {.delay_ns = 100e3}}}), 20),
-            runs({{clean, 7}, {disturbed, 6}, {clean, 7}}));
+  EXPECT_EQ(labels(Script(45e3, {{11, {.delay_ns = 100e3}}}), 30), "12 disturbed, 18 clean");
+  EXPECT_EQ(labels(Script(75e3, {{7, {.delay_ns = 100e3}}}), 20), "7 clean, 6 disturbed, 7 clean");
 }
 
 TEST(ChunkLabels, are_paid_with_one_percent_of_the_time) {
@@ -110,10 +113,9 @@ TEST(ChunkLabels, are_paid_with_one_percent_of_the_time) {
 }
 
 TEST(ChunkLabels, of_long_samples_are_their_own) {
-  EXPECT_EQ(labels(Script(2e6, {{1, {.delay_ns = 200e3}}}), 3),
-            runs({{clean, 1}, {disturbed, 1}, {clean, 1}}));
+  EXPECT_EQ(labels(Script(2e6, {{1, {.delay_ns = 200e3}}}), 3), "1 clean, 1 disturbed, 1 clean");
   // One switch of 50 us in 60 ms moves it by 0.1 %.
-  EXPECT_EQ(labels(Script(60e6, {{1, {.delay_ns = 50e3}}}), 3), runs({{clean, 3}}));
+  EXPECT_EQ(labels(Script(60e6, {{1, {.delay_ns = 50e3}}}), 3), "3 clean");
 }
 
 // The share is of the chunk's wall time: 500 us of work and x of delay.
@@ -123,44 +125,42 @@ TEST(ChunkLabels, divide_at_one_percent_of_the_chunk) {
       const double ns = 500e3 * share / (1 - share);
       return labels(Script(500e3, {{0, {.delay_ns = (1 - stop) * ns, .stop_ns = stop * ns}}}), 2);
     };
-    EXPECT_EQ(with_share(0.9 * 0.01), runs({{clean, 2}})) << stop;
-    EXPECT_EQ(with_share(1.5 * 0.01), runs({{disturbed, 1}, {clean, 1}})) << stop;
+    EXPECT_EQ(with_share(0.9 * 0.01), "2 clean") << stop;
+    EXPECT_EQ(with_share(1.5 * 0.01), "1 disturbed, 1 clean") << stop;
   }
   const auto under = [](double limit) {
     return labels(Script(500e3, {{0, {.delay_ns = 20e3}}}), 1, {.disturbed_share = limit});
   };
-  EXPECT_EQ(under(0.03), runs({{disturbed, 1}}));
-  EXPECT_EQ(under(0.05), runs({{clean, 1}})) << "the limit is the caller's";
+  EXPECT_EQ(under(0.03), "1 disturbed");
+  EXPECT_EQ(under(0.05), "1 clean") << "the limit is the caller's";
 }
 
 TEST(ChunkLabels, never_follow_from_how_long_a_sample_took) {
   EXPECT_EQ(labels(Script(50e3, {{4, {.extra_ns = 5e6}}, {17, {.extra_ns = 800e3}}}), 30),
-            runs({{clean, 30}}));
+            "30 clean");
 }
 
 TEST(ChunkLabels, of_a_short_rest_are_those_of_the_chunk_that_it_joins) {
   // 25 samples: chunks of 10 and 10, and a rest of 5 with a delay.
-  EXPECT_EQ(labels(Script(50e3, {{22, {.delay_ns = 100e3}}}), 25),
-            runs({{clean, 10}, {disturbed, 15}}));
+  EXPECT_EQ(labels(Script(50e3, {{22, {.delay_ns = 100e3}}}), 25), "10 clean, 15 disturbed");
   // What is little beside both is clean.
-  EXPECT_EQ(labels(Script(50e3, {{22, {.delay_ns = 5e3}}}), 25), runs({{clean, 25}}));
+  EXPECT_EQ(labels(Script(50e3, {{22, {.delay_ns = 5e3}}}), 25), "25 clean");
   // A block that is shorter than a chunk is one.
-  EXPECT_EQ(labels(Script(50e3, {{2, {.delay_ns = 5e3}}}), 4), runs({{disturbed, 4}}));
+  EXPECT_EQ(labels(Script(50e3, {{2, {.delay_ns = 5e3}}}), 4), "4 disturbed");
 }
 
 TEST(ChunkLabels, do_not_count_lost_cpu_time_where_threads_sleep_by_themselves) {
   const Event sleeps{.stop_ns = 400e3};
-  EXPECT_EQ(labels(Script(100e3, {{0, sleeps}}), 1), runs({{disturbed, 1}}));
-  EXPECT_EQ(labels(Script(100e3, {{0, sleeps}}), 1, {.counts_lost_cpu = false}),
-            runs({{clean, 1}}));
+  EXPECT_EQ(labels(Script(100e3, {{0, sleeps}}), 1), "1 disturbed");
+  EXPECT_EQ(labels(Script(100e3, {{0, sleeps}}), 1, {.counts_lost_cpu = false}), "1 clean");
   EXPECT_EQ(labels(Script(100e3, {{0, {.delay_ns = 400e3}}}), 1, {.counts_lost_cpu = false}),
-            runs({{disturbed, 1}}));
+            "1 disturbed");
 }
 
 TEST(ChunkLabels, know_lost_time_although_the_kernel_counts_no_delay) {
   Script script(100e3, {{0, {.delay_ns = 400e3}}});
   script.counts_delay = false;
-  EXPECT_EQ(labels(script, 1), runs({{disturbed, 1}}));
+  EXPECT_EQ(labels(script, 1), "1 disturbed");
 }
 
 TEST(ChunkLabels, are_absent_without_counters) {
@@ -168,7 +168,7 @@ TEST(ChunkLabels, are_absent_without_counters) {
   const auto rule = make_count(5);
   const SampleSeries series =
       take_samples({.name = "unlabelled", .first_block = 5}, script, *rule, script);
-  EXPECT_EQ(labels_of(series), runs({{SampleLabel::unlabelled, 5}}));
+  EXPECT_EQ(labels_of(series), "5 unlabelled");
   EXPECT_FALSE(series.clean);
   EXPECT_EQ(script.readings, 0);
 }
@@ -185,7 +185,7 @@ TEST(ChunkLabels, cost_one_reading_per_border) {
 TEST(ChunkLabels, sum_the_counters_of_clean_chunks_alone) {
   Script script(100e3, {{2, {.delay_ns = 4e3}}, {7, {.delay_ns = 300e3}}});
   const SampleSeries series = take(script, 15);
-  EXPECT_EQ(labels_of(series), runs({{clean, 5}, {disturbed, 3}, {clean, 7}}));
+  EXPECT_EQ(labels_of(series), "5 clean, 3 disturbed, 7 clean");
   ASSERT_TRUE(series.clean);
   EXPECT_EQ(series.clean->run_delay_ns, 4e3);
   EXPECT_EQ(series.clean->involuntary_switches, 1);
@@ -232,8 +232,8 @@ TEST(ChunkLabels, threads_of_one_process_do_not_disturb_each_other_on_their_only
 
 // Ten of a thousand microseconds are one percent; without any delay the share is nothing at all.
 TEST(ChunkLabels, of_just_one_percent_are_clean) {
-  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10e3}}}), 1), runs({{clean, 1}}));
-  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10.1e3}}}), 1), runs({{disturbed, 1}}));
+  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10e3}}}), 1), "1 clean");
+  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10.1e3}}}), 1), "1 disturbed");
   EXPECT_EQ(disturbed_share({.wall_ns = 1e6, .cpu_ns = 1e6, .run_delay_ns = 0}, {}), 0);
   EXPECT_EQ(disturbed_share({.wall_ns = 1e6, .cpu_ns = 2e6, .run_delay_ns = 0}, {}), 0);
   EXPECT_EQ(disturbed_share({.wall_ns = 0, .cpu_ns = 0, .run_delay_ns = 1}, {}), 0);

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <memory>
 #include <vector>
 
 #include "measure/sampling/gbench.hpp"
@@ -41,13 +41,17 @@ class ScriptedStep : public SampleStep {
   double duration_ns_;
 };
 
-SampleSeries take(double duration_ns, std::int64_t count, SamplePlan plan = {}) {
+struct Bench {
+  explicit Bench(double duration_ns) : step(clock, duration_ns) {}
+  SampleSeries take(const SamplePlan& plan, std::unique_ptr<StopRule> rule) {
+    return take_samples(plan, step, *rule, clock);
+  }
   ScriptedClock clock;
-  ScriptedStep step(clock, duration_ns);
-  plan.name = "scripted";
-  plan.first_block = count;
-  const auto rule = make_count(count);
-  return take_samples(plan, step, *rule, clock);
+  ScriptedStep step;
+};
+
+SampleSeries take(double duration_ns, std::int64_t count) {
+  return Bench(duration_ns).take({.name = "scripted", .first_block = count}, make_count(count));
 }
 
 TEST(Gbench, the_stored_samples_move_with_the_clock) {
@@ -73,62 +77,49 @@ TEST(Gbench, arranging_lies_outside_the_interval) {
 
 TEST(Gbench, two_books_agree_over_many_blocks_and_cycles) {
   for (int cycle = 0; cycle < 3; ++cycle) {
-    ScriptedClock clock;
-    ScriptedStep step(clock, 30'000);
-    const auto rule = make_budget(3e6);
-    const SampleSeries series = take_samples(
-        {.name = "blocks", .expected_sample_ns = 1e6, .first_block = 2}, step, *rule, clock);
+    Bench bench(30'000);
+    const SampleSeries series = bench.take(
+        {.name = "blocks", .expected_sample_ns = 1e6, .first_block = 2}, make_budget(3e6));
     EXPECT_EQ(series.book_error, "");
     EXPECT_EQ(series.stop_rule, StopReason::budget);
     double sum_ns = 0;
     for (const TimedSample& sample : series.samples) sum_ns += sample.wall_ns;
     EXPECT_GE(sum_ns, 3e6);
-    EXPECT_EQ(static_cast<int>(series.samples.size()), step.calls);
+    EXPECT_EQ(static_cast<int>(series.samples.size()), bench.step.calls);
   }
 }
 
 TEST(Gbench, the_deadline_ends_sampling_and_keeps_the_samples) {
-  ScriptedClock clock;
-  ScriptedStep step(clock, 1e6);
-  const auto rule = make_count(1000);
+  Bench bench(1e6);
   const SampleSeries series =
-      take_samples({.name = "late", .deadline_ns = clock.now_ns + 5.5e6, .first_block = 1000}, step,
-                   *rule, clock);
+      bench.take({.name = "late", .deadline_ns = bench.clock.now_ns + 5.5e6, .first_block = 1000},
+                 make_count(1000));
   EXPECT_EQ(series.stop_rule, StopReason::deadline);
   EXPECT_EQ(series.samples.size(), 6u);
   EXPECT_FALSE(series.is_failed);
 }
 
 TEST(Gbench, a_failed_step_ends_the_series_without_its_sample) {
-  ScriptedClock clock;
-  ScriptedStep step(clock, 1'000);
-  step.fail_at = 4;
-  const auto rule = make_count(10);
-  const SampleSeries series =
-      take_samples({.name = "fails", .first_block = 10}, step, *rule, clock);
+  Bench bench(1'000);
+  bench.step.fail_at = 4;
+  const SampleSeries series = bench.take({.name = "fails", .first_block = 10}, make_count(10));
   EXPECT_TRUE(series.is_failed);
   EXPECT_EQ(series.samples.size(), 4u);
   EXPECT_EQ(series.stop_rule, StopReason::none);
 }
 
 TEST(Gbench, a_step_that_cannot_be_arranged_is_not_executed) {
-  ScriptedClock clock;
-  ScriptedStep step(clock, 1'000);
-  step.refuse_arrange_at = 2;
-  const auto rule = make_count(10);
-  const SampleSeries series =
-      take_samples({.name = "alone", .first_block = 10}, step, *rule, clock);
+  Bench bench(1'000);
+  bench.step.refuse_arrange_at = 2;
+  const SampleSeries series = bench.take({.name = "alone", .first_block = 10}, make_count(10));
   EXPECT_TRUE(series.is_failed);
-  EXPECT_EQ(step.calls, 2);
+  EXPECT_EQ(bench.step.calls, 2);
 }
 
 TEST(Gbench, the_maximum_bounds_a_rule_that_never_fires) {
-  ScriptedClock clock;
-  ScriptedStep step(clock, 1'000);
-  const auto rule = make_budget(1e18);
-  const SampleSeries series = take_samples(
-      {.name = "endless", .expected_sample_ns = 1'000, .first_block = 10, .max_samples = 300}, step,
-      *rule, clock);
+  const SampleSeries series = Bench(1'000).take(
+      {.name = "endless", .expected_sample_ns = 1'000, .first_block = 10, .max_samples = 300},
+      make_budget(1e18));
   EXPECT_EQ(series.samples.size(), 300u);
   EXPECT_EQ(series.stop_rule, StopReason::max_samples);
 }
@@ -181,14 +172,12 @@ TEST(Gbench, the_rule_is_looked_at_after_every_block) {
 
 TEST(Gbench, the_deadline_counts_when_a_sample_ends_on_it) {
   for (const double late_ns : {0.0, 1.0}) {
-    ScriptedClock clock;
-    ScriptedStep step(clock, 1e6);
-    const auto rule = make_count(1000);
+    Bench bench(1e6);
     // Three samples of 1 ms and 0, 1, 2 ns, each behind 777 ns.
-    const double third_ends_ns = clock.now_ns + 3 * (1e6 + 777) + 3;
+    const double third_ends_ns = bench.clock.now_ns + 3 * (1e6 + 777) + 3;
     const SampleSeries series =
-        take_samples({.name = "late", .deadline_ns = third_ends_ns + late_ns, .first_block = 1000},
-                     step, *rule, clock);
+        bench.take({.name = "late", .deadline_ns = third_ends_ns + late_ns, .first_block = 1000},
+                   make_count(1000));
     EXPECT_EQ(series.samples.size(), late_ns == 0 ? 3u : 4u);
     EXPECT_EQ(series.stop_rule, StopReason::deadline);
     EXPECT_EQ(series.book_error, "");
@@ -196,11 +185,10 @@ TEST(Gbench, the_deadline_counts_when_a_sample_ends_on_it) {
 }
 
 TEST(Gbench, a_rule_that_has_finished_speaks_before_the_deadline) {
-  ScriptedClock clock;
-  ScriptedStep step(clock, 1e6);
-  const auto rule = make_count(3);
-  const SampleSeries series = take_samples(
-      {.name = "both", .deadline_ns = clock.now_ns + 2.5e6, .first_block = 10}, step, *rule, clock);
+  Bench bench(1e6);
+  const SampleSeries series =
+      bench.take({.name = "both", .deadline_ns = bench.clock.now_ns + 2.5e6, .first_block = 10},
+                 make_count(3));
   EXPECT_EQ(series.stop_rule, StopReason::count);
   EXPECT_EQ(series.samples.size(), 3u);
 }

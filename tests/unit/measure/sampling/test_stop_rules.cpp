@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,11 +27,6 @@ int samples_until(StopRule& rule, int limit, Value value) {
   return -1;
 }
 
-TEST(StopRules, ci_width_needs_six_samples_even_without_noise) {
-  const auto rule = make_ci_width(0.01);
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 1000.0; }), 6);
-}
-
 TEST(StopRules, ci_width_waits_longer_for_more_noise) {
   const auto rule = make_ci_width(0.01);
   const int quiet = samples_until(*rule, 5000, [](int i) { return 1000 + 5 * noise(i); });
@@ -40,11 +36,6 @@ TEST(StopRules, ci_width_waits_longer_for_more_noise) {
   EXPECT_GT(loud, 3 * quiet);
 }
 
-TEST(StopRules, ci_width_does_not_fire_on_two_modes) {
-  const auto rule = make_ci_width(0.01);
-  EXPECT_EQ(samples_until(*rule, 400, [](int i) { return i % 2 ? 1000.0 : 1500.0; }), -1);
-}
-
 TEST(StopRules, noise_settled_ignores_how_large_the_noise_is) {
   const auto rule = make_noise_settled();
   const int quiet = samples_until(*rule, 5000, [](int i) { return 1000 + 1 * noise(i); });
@@ -52,22 +43,6 @@ TEST(StopRules, noise_settled_ignores_how_large_the_noise_is) {
   ASSERT_GE(quiet, 64 + 3 * 16);
   ASSERT_GE(loud, 64 + 3 * 16);
   EXPECT_LT(loud, 2000);
-}
-
-TEST(StopRules, noise_settled_waits_while_the_noise_still_grows) {
-  const auto rule = make_noise_settled();
-  const auto growing = [](int i) { return 1000 * (1 + 0.001 * i * noise(i)); };
-  EXPECT_EQ(samples_until(*rule, 112, growing), -1);
-}
-
-TEST(StopRules, count_is_exact) {
-  const auto rule = make_count(17);
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 1.0; }), 17);
-}
-
-TEST(StopRules, budget_counts_time_inside_samples) {
-  const auto rule = make_budget(10'000);
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 3'000.0; }), 4);
 }
 
 // 3 us each, two of three set aside: a budget of 10 us of clean time, or twice that of any.
@@ -133,32 +108,6 @@ TEST(StopRules, start_forgets_what_was_added) {
   }
 }
 
-TEST(StopRules, a_count_takes_exactly_that_many_whatever_the_samples_say) {
-  const auto rule = make_stop_rule({.stop = protocol::Stop::count, .count = 7, .min_samples = 10});
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 80e6; }), 7);
-  EXPECT_EQ(rule->reason(), StopReason::count);
-}
-
-TEST(StopRules, automatic_takes_ten_samples_of_a_quiet_kernel) {
-  const auto rule = make_stop_rule({});
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 60'000.0; }), 10);
-  EXPECT_EQ(rule->reason(), StopReason::ci_width);
-}
-
-TEST(StopRules, automatic_ends_at_the_budget_when_noise_keeps_the_interval_wide) {
-  const auto rule = make_stop_rule({});
-  const int n = samples_until(*rule, 100, [](int i) { return i % 2 ? 2e6 : 4e6; });
-  EXPECT_EQ(n, 10);
-  EXPECT_EQ(rule->reason(), StopReason::budget);
-}
-
-TEST(StopRules, automatic_takes_three_samples_of_calls_above_fifty_milliseconds) {
-  const auto rule = make_stop_rule({});
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 80e6; }), 3);
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 52.5e6; }), 3);
-  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 47.5e6; }), 10);
-}
-
 // Six samples: the interval is their range, its half against 1 % of the median of 1000.
 TEST(StopRules, ci_width_is_met_by_its_half_width_and_by_nothing_wider) {
   for (const auto& [half, expected] : {std::pair{9.5, 6}, std::pair{10.5, -1}}) {
@@ -177,33 +126,81 @@ TEST(StopRules, budget_is_met_exactly) {
   EXPECT_TRUE(rule->finished());
 }
 
-TEST(StopRules, noise_settled_takes_four_looks_from_the_64th_sample_on_every_16th) {
-  const auto rule = make_noise_settled();
-  EXPECT_EQ(samples_until(*rule, 1000, [](int) { return 1000.0; }), 64 + 3 * 16);
+// Samples of one value, or of two in turns, or with the odd one at a place.
+TEST(StopRules, take_as_many_samples_as_their_series_needs) {
+  const auto all = [](double ns) { return [=](int) { return ns; }; };
+  const auto turns = [](double even, double odd) {
+    return [=](int i) { return i % 2 ? odd : even; };
+  };
+  const auto one_of_40_ms = [](int at) { return [=](int i) { return i == at ? 40e6 : 80e6; }; };
+  struct Row {
+    std::unique_ptr<StopRule> rule;
+    std::function<double(int)> value;
+    int samples;
+    StopReason reason = StopReason::none;  // where it is none, nothing is said of it
+  };
+  const auto width = [] { return make_ci_width(0.01); };
+  const auto automatic = [] { return make_stop_rule({}); };
+  std::vector<Row> rows;
+  rows.push_back({width(), all(1000), 6});
+  rows.push_back({width(), turns(1500, 1000), -1});
+  rows.push_back({make_count(17), all(1), 17});
+  rows.push_back({make_budget(10'000), all(3'000), 4});
+  rows.push_back({make_stop_rule({.stop = protocol::Stop::count, .count = 7, .min_samples = 10}),
+                  all(80e6), 7, StopReason::count});
+  rows.push_back({automatic(), all(60'000), 10, StopReason::ci_width});
+  rows.push_back({automatic(), turns(4e6, 2e6), 10, StopReason::budget});
+  // Three calls above fifty milliseconds; ten of the shortest that was seen before.
+  for (const auto& [ns, samples] : {std::pair{80e6, 3}, {52.5e6, 3}, {47.5e6, 10}}) {
+    rows.push_back({automatic(), all(ns), samples});
+  }
+  for (const auto& [at, samples] : {std::pair{1, 10}, {0, 10}, {5, 3}}) {
+    rows.push_back({automatic(), one_of_40_ms(at), samples});
+  }
+  rows.push_back({make_noise_settled(), all(1000), 64 + 3 * 16});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(samples_until(*rows[i].rule, 400, rows[i].value), rows[i].samples) << i;
+    if (rows[i].reason != StopReason::none) {
+      EXPECT_EQ(rows[i].rule->reason(), rows[i].reason) << i;
+    }
+  }
+  const auto growing = [](int i) { return 1000 * (1 + 0.001 * i * noise(i)); };
+  EXPECT_EQ(samples_until(*make_noise_settled(), 112, growing), -1);
+}
+
+TEST(StopRules, fifty_milliseconds_are_no_slow_call_yet) {
+  EXPECT_EQ(min_samples_for({.min_samples = 10}, 50e6), 10);
+  EXPECT_EQ(min_samples_for({.min_samples = 10}, 50e6 + 1), 3);
+  EXPECT_EQ(min_samples_for({.min_samples = 2}, 80e6), 2) << "a smaller wish is kept";
+  EXPECT_EQ(min_samples_for({.min_samples = 2}, 40e6), 2);
 }
 
 // The rule as it is documented, counted anew: the noise of each look, and where its relative
-// standard deviation first falls below 5 %.
+// standard deviation over 512 looks first falls below 5 %.
+template <class Value>
+int settled_at(int limit, Value value) {
+  std::vector<double> values, looks;
+  for (int i = 0; i < limit; ++i) {
+    values.push_back(value(i));
+    if (values.size() < 64 || values.size() % 16 != 0) continue;
+    looks.push_back(relative_iqr(values));
+    if (looks.size() > 512) looks.erase(looks.begin());
+    if (looks.size() < 4) continue;
+    const auto n = static_cast<double>(looks.size());
+    double mean = 0, squares = 0;
+    for (const double look : looks) mean += look / n;
+    for (const double look : looks) squares += (look - mean) * (look - mean);
+    if (std::sqrt(squares / (n - 1)) < 0.05 * mean) return i + 1;
+  }
+  return -1;
+}
+
 TEST(StopRules, noise_settled_ends_where_the_looks_spread_by_less_than_five_percent) {
   for (int series = 0; series < 20; ++series) {
     const auto value = [series](int i) {
       return 1000 + 100 * noise(1'000 * series + i) / (1 + i / (20.0 + series));
     };
-    int expected = -1;
-    std::vector<double> values, looks;
-    for (int i = 0; i < 3000 && expected < 0; ++i) {
-      values.push_back(value(i));
-      if (values.size() < 64 || values.size() % 16 != 0) continue;
-      looks.push_back(relative_iqr(values));
-      if (looks.size() < 4) continue;
-      double mean = 0, squares = 0;
-      for (const double look : looks) mean += look / static_cast<double>(looks.size());
-      for (const double look : looks) squares += (look - mean) * (look - mean);
-      const double stdev = std::sqrt(squares / static_cast<double>(looks.size() - 1));
-      if (stdev < 0.05 * mean) expected = i + 1;
-    }
-    const auto rule = make_noise_settled();
-    EXPECT_EQ(samples_until(*rule, 3000, value), expected) << series;
+    EXPECT_EQ(samples_until(*make_noise_settled(), 3000, value), settled_at(3000, value)) << series;
   }
 }
 
@@ -211,40 +208,9 @@ TEST(StopRules, noise_settled_ends_where_the_looks_spread_by_less_than_five_perc
 // window of 512 looks, no earlier and no later.
 TEST(StopRules, noise_settled_remembers_five_hundred_and_twelve_looks) {
   const auto value = [](int i) { return 1000 + (i < 400 ? 2.0 * i : 50) * noise(i); };
-  int expected = -1;
-  std::vector<double> values;
-  std::vector<double> looks;
-  for (int i = 0; i < 20'000 && expected < 0; ++i) {
-    values.push_back(value(i));
-    if (values.size() < 64 || values.size() % 16 != 0) continue;
-    looks.push_back(relative_iqr(values));
-    if (looks.size() < 4) continue;
-    const std::size_t first = looks.size() > 512 ? looks.size() - 512 : 0;
-    const auto n = static_cast<double>(looks.size() - first);
-    double mean = 0, squares = 0;
-    for (std::size_t k = first; k < looks.size(); ++k) mean += looks[k] / n;
-    for (std::size_t k = first; k < looks.size(); ++k)
-      squares += (looks[k] - mean) * (looks[k] - mean);
-    if (std::sqrt(squares / (n - 1)) < 0.05 * mean) expected = i + 1;
-  }
+  const int expected = settled_at(20'000, value);
   ASSERT_GT(expected, 64 + 512 * 16) << "the window has to be full";
-  const auto rule = make_noise_settled();
-  EXPECT_EQ(samples_until(*rule, 20'000, value), expected);
-}
-
-TEST(StopRules, automatic_needs_its_minimum_of_the_shortest_sample_seen) {
-  // One call of 40 ms among longer ones: ten samples, as for fast calls.
-  const auto rule = make_stop_rule({});
-  EXPECT_EQ(samples_until(*rule, 100, [](int i) { return i == 1 ? 40e6 : 80e6; }), 10);
-  EXPECT_EQ(samples_until(*rule, 100, [](int i) { return i == 0 ? 40e6 : 80e6; }), 10);
-  EXPECT_EQ(samples_until(*rule, 100, [](int i) { return i == 5 ? 40e6 : 80e6; }), 3);
-  EXPECT_EQ(min_samples_for({.min_samples = 2}, 80e6), 2) << "a smaller wish is kept";
-  EXPECT_EQ(min_samples_for({.min_samples = 2}, 40e6), 2);
-}
-
-TEST(StopRules, fifty_milliseconds_are_no_slow_call_yet) {
-  EXPECT_EQ(min_samples_for({.min_samples = 10}, 50e6), 10);
-  EXPECT_EQ(min_samples_for({.min_samples = 10}, 50e6 + 1), 3);
+  EXPECT_EQ(samples_until(*make_noise_settled(), 20'000, value), expected);
 }
 
 TEST(StopRules, of_nothing_have_not_finished) {

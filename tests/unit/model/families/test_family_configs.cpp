@@ -1,28 +1,22 @@
 // Configurations of the families as their repositories write them, and what is refused in them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
-#include "core/text/error.hpp"
 #include "fixtures.hpp"
-#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using namespace model_test;
 
 ModelSpec read(const std::string& text) { return read_model(text, "config.json"); }
 
 std::string refusal_of(const Json& config) {
-  try {
-    read_model(config.dump(), "config.json");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    return error.line();
-  }
-  return {};
+  const Error error = test::error_of([&] { read_model(config.dump(), "config.json"); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  return error.line();
+}
+std::int64_t parameters_of(const ModelSpec& spec) {
+  return graph_of(spec, decode(1, 1)).totals.parameters;
 }
 
 // The names of the published config.json of GPT-2.
@@ -34,7 +28,7 @@ TEST(FamilyConfig, gpt2_has_names_of_its_own) {
   EXPECT_EQ(spec.intermediate, 3072);
   EXPECT_EQ(spec.learned_positions, 1024);
   EXPECT_TRUE(spec.tied);
-  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters, 124'439'808);
+  EXPECT_EQ(parameters_of(spec), 124'439'808);
 }
 
 TEST(FamilyConfig, opt_keeps_two_positions_more) {
@@ -42,7 +36,7 @@ TEST(FamilyConfig, opt_keeps_two_positions_more) {
       "hidden_size": 768, "num_attention_heads": 12, "ffn_dim": 3072, "vocab_size": 50272,
       "max_position_embeddings": 2048, "word_embed_proj_dim": 768,
       "do_layer_norm_before": true, "activation_function": "relu"})");
-  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters, 125'239'296);
+  EXPECT_EQ(parameters_of(spec), 125'239'296);
 }
 
 TEST(FamilyConfig, dbrx_nests_its_sizes) {
@@ -51,8 +45,7 @@ TEST(FamilyConfig, dbrx_nests_its_sizes) {
       "attn_config": {"kv_n_heads": 8, "clip_qkv": 8, "rope_theta": 500000},
       "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4}})");
   EXPECT_EQ(spec.kv_heads, 8);
-  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters,
-            131'596'523'520);
+  EXPECT_EQ(parameters_of(spec), 131'596'523'520);
 }
 
 // The published file of Gemma 3 4B leaves out what equals the defaults.
@@ -61,8 +54,8 @@ TEST(FamilyConfig, gemma_3_files_leave_defaults_out) {
       "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
       "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
       "sliding_window": 1024}})");
-  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters, 3'880'263'168);
-  EXPECT_THAT(spec.assumed, testing::Contains(HasSubstr("num_attention_heads = 8")));
+  EXPECT_EQ(parameters_of(spec), 3'880'263'168);
+  EXPECT_THAT(spec.assumed, Contains(HasSubstr("num_attention_heads = 8")));
 }
 
 // Objects per block, as released; one block of each kind.
@@ -77,7 +70,7 @@ TEST(FamilyConfig, a_searched_llama_lists_objects_per_block) {
          "ffn": {"ffn_mult": 1.3125, "no_op": false, "replace_with_linear": false}}]})");
   EXPECT_EQ(spec.mixers[0].kv_heads, 3);
   EXPECT_EQ(spec.mixers[1].kind, Mixer::none);
-  EXPECT_THAT(spec.ffn_widths, testing::ElementsAre(1024, 768));  // 672 rounds up
+  EXPECT_THAT(spec.ffn_widths, ElementsAre(1024, 768));  // 672 rounds up
 }
 
 // The released file of Phi-3.5-MoE states its biases.
@@ -88,13 +81,11 @@ TEST(FamilyConfig, phi_moe_has_the_biases_that_its_file_states) {
       "attention_bias": true, "lm_head_bias": true, "tie_word_embeddings": false})",
                          "phi");
   // 32 x (6144 + 4096) biases, 65 shifts of 4096, 32064 biases of the head.
-  EXPECT_EQ(model_test::graph_of(read(json.dump()), model_test::decode(1, 1)).totals.parameters,
-            41'872'527'360 + 32 * 10'240 + 65 * 4'096 + 32'064);
+  EXPECT_EQ(parameters_of(read(json.dump())), 41'872'527'360 + 32 * 10'240 + 65 * 4'096 + 32'064);
 }
 
 Json config_of(const char* id) {
-  return read_json_file((model_test::model_dir() / (std::string(id) + ".json")).string())
-      .at("config");
+  return read_json_file((model_dir() / (std::string(id) + ".json")).string()).at("config");
 }
 
 struct BadField {
@@ -103,58 +94,52 @@ struct BadField {
   const char* value;  // "" removes the field
   const char* said;
 };
-class BadFamilyConfig : public testing::TestWithParam<BadField> {};
-
-TEST_P(BadFamilyConfig, is_refused_in_one_line_that_names_the_field) {
-  const BadField& bad = GetParam();
-  Json config = config_of(bad.id);
-  Json& target = config.contains("text_config") ? config["text_config"] : config;
-  if (*bad.value == '\0') {
-    target.erase(bad.field);
-  } else {
-    target[bad.field] = parse_json(bad.value, "value");
+TEST(FamilyConfig, a_bad_field_is_refused_in_one_line_that_names_it) {
+  const BadField rows[] = {
+      {"gpt2", "n_embd", "1024", "n_embd"},
+      {"gpt2", "activation_function", "\"tanh\"", "tanh"},
+      {"gpt2", "add_cross_attention", "true", "add_cross_attention"},
+      {"opt-125m", "word_embed_proj_dim", "512", "word_embed_proj_dim"},
+      {"opt-125m", "do_layer_norm_before", "false", "do_layer_norm_before"},
+      {"phi-2", "qk_layernorm", "true", "qk_layernorm"},
+      {"gemma-3-1b", "layer_types", "[\"full_attention\"]", "26"},
+      {"gpt-oss-20b", "experts_per_token", "5", "experts_per_token"},
+      {"gpt-oss-20b", "num_local_experts", "2", "num_experts_per_tok"},
+      {"llama-4-scout-17b-16e", "no_rope_layers", "[1, 0]", "48"},
+      {"minimax-m2", "qk_norm_type", "\"per_row\"", "per_row"},
+      {"minimax-m2", "rotary_dim", "256", "rotary_dim"},
+      {"mimo-v2-flash", "hybrid_layer_pattern", "", "hybrid_layer_pattern"},
+      {"mimo-v2-flash", "hybrid_layer_pattern", "[0, 1]", "48"},
+      {"mimo-v2-flash", "swa_num_key_value_heads", "5", "swa_num_key_value_heads"},
+      {"mimo-v2-flash", "n_shared_experts", "1", "n_shared_experts"},
+      {"nemotron-4-340b", "hidden_act", "\"xielu\"", "xielu"},
+      {"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "[1.0]", "80"},
+      {"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "", "block_ffn_mult"},
+      {"llama-3_3-nemotron-super-49b-v1", "block_attention_no_op", "", "contradict"},
+      {"qwen3-next-80b-a3b", "linear_num_key_heads", "5", "linear_num_key_heads"},
+      {"qwen3-next-80b-a3b", "linear_conv_kernel_dim", "0", "linear_conv_kernel_dim"},
+      {"qwen3.5-27b", "attn_output_gate", "false", "attn_output_gate"},
+      {"qwen3.5-27b", "layer_types", "[\"mamba\"]", "layer_types"},
+      {"nemotron-h-56b", "hybrid_override_pattern", "\"MXM\"", "'X'"},
+      {"nemotron-h-56b", "hybrid_override_pattern", "\"M-M\"", "118"},
+      {"nemotron-h-56b", "hybrid_override_pattern", "", "hybrid_override_pattern"},
+      {"nemotron-h-56b", "n_groups", "7", "n_groups"},
+      {"nemotron-3-ultra-550b-a55b", "layers_block_type", "[\"gru\"]", "gru"},
+      {"nemotron-3-ultra-550b-a55b", "layers_block_type", "[]", "num_hidden_layers"}};
+  for (const BadField& bad : rows) {
+    SCOPED_TRACE(bad.field);
+    Json config = config_of(bad.id);
+    Json& target = config.contains("text_config") ? config["text_config"] : config;
+    if (*bad.value == '\0') {
+      target.erase(bad.field);
+    } else {
+      target[bad.field] = parse_json(bad.value, "value");
+    }
+    const std::string line = refusal_of(config);
+    EXPECT_THAT(line, AllOf(HasSubstr("config.json"), HasSubstr(bad.said)));
+    EXPECT_EQ(line.find('\n'), std::string::npos);
   }
-  const std::string line = refusal_of(config);
-  EXPECT_THAT(line, AllOf(HasSubstr("config.json"), HasSubstr(bad.said)));
-  EXPECT_EQ(line.find('\n'), std::string::npos);
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Fields, BadFamilyConfig,
-    testing::Values(
-        BadField{"gpt2", "n_embd", "1024", "n_embd"},
-        BadField{"gpt2", "activation_function", "\"tanh\"", "tanh"},
-        BadField{"gpt2", "add_cross_attention", "true", "add_cross_attention"},
-        BadField{"opt-125m", "word_embed_proj_dim", "512", "word_embed_proj_dim"},
-        BadField{"opt-125m", "do_layer_norm_before", "false", "do_layer_norm_before"},
-        BadField{"phi-2", "qk_layernorm", "true", "qk_layernorm"},
-        BadField{"gemma-3-1b", "layer_types", "[\"full_attention\"]", "26"},
-        BadField{"gpt-oss-20b", "experts_per_token", "5", "experts_per_token"},
-        BadField{"gpt-oss-20b", "num_local_experts", "2", "num_experts_per_tok"},
-        BadField{"llama-4-scout-17b-16e", "no_rope_layers", "[1, 0]", "48"},
-        BadField{"minimax-m2", "qk_norm_type", "\"per_row\"", "per_row"},
-        BadField{"minimax-m2", "rotary_dim", "256", "rotary_dim"},
-        BadField{"mimo-v2-flash", "hybrid_layer_pattern", "", "hybrid_layer_pattern"},
-        BadField{"mimo-v2-flash", "hybrid_layer_pattern", "[0, 1]", "48"},
-        BadField{"mimo-v2-flash", "swa_num_key_value_heads", "5", "swa_num_key_value_heads"},
-        BadField{"mimo-v2-flash", "n_shared_experts", "1", "n_shared_experts"},
-        BadField{"nemotron-4-340b", "hidden_act", "\"xielu\"", "xielu"},
-        BadField{"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "[1.0]", "80"},
-        BadField{"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "", "block_ffn_mult"},
-        BadField{"llama-3_3-nemotron-super-49b-v1", "block_attention_no_op", "", "contradict"},
-        BadField{"qwen3-next-80b-a3b", "linear_num_key_heads", "5", "linear_num_key_heads"},
-        BadField{"qwen3-next-80b-a3b", "linear_conv_kernel_dim", "0", "linear_conv_kernel_dim"},
-        BadField{"qwen3.5-27b", "attn_output_gate", "false", "attn_output_gate"},
-        BadField{"qwen3.5-27b", "layer_types", "[\"mamba\"]", "layer_types"},
-        BadField{"nemotron-h-56b", "hybrid_override_pattern", "\"MXM\"", "'X'"},
-        BadField{"nemotron-h-56b", "hybrid_override_pattern", "\"M-M\"", "118"},
-        BadField{"nemotron-h-56b", "hybrid_override_pattern", "", "hybrid_override_pattern"},
-        BadField{"nemotron-h-56b", "n_groups", "7", "n_groups"},
-        BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[\"gru\"]", "gru"},
-        BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[]", "num_hidden_layers"}),
-    [](const auto& info) {
-      return test::case_name({info.param.id, info.param.field, info.param.value});
-    });
 
 // What the classes of transformers say of fields that a file leaves out.
 TEST(FamilyConfig, an_absent_field_has_the_default_of_its_class) {
@@ -162,7 +147,7 @@ TEST(FamilyConfig, an_absent_field_has_the_default_of_its_class) {
     Json config = config_of(id);
     (config.contains("text_config") ? config["text_config"] : config).erase(field);
     ModelSpec spec = read(config.dump());
-    EXPECT_THAT(spec.assumed, testing::Contains(HasSubstr(std::string(field) + " = "))) << id;
+    EXPECT_THAT(spec.assumed, Contains(HasSubstr(std::string(field) + " = "))) << id;
     return spec;
   };
   EXPECT_EQ(without("gpt2", "max_position_embeddings").learned_positions, 1024);

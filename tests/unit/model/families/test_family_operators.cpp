@@ -1,6 +1,4 @@
 // Operators of one layer of each family, as integers computed by hand from the published sizes.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
@@ -8,10 +6,7 @@
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::prefill;
-using model_test::shipped;
+using namespace model_test;
 
 const Operator* find_in(const OperatorGraph& graph, std::string_view layer_type,
                         std::string_view name) {
@@ -47,7 +42,7 @@ std::vector<std::string> names_of(const OperatorGraph& graph, std::string_view l
 
 // H 768, 12 heads of 64, FFN 3072, V 50257, 1024 learned positions; one token.
 TEST(FamilyOperators, gpt2) {
-  const OperatorGraph graph = graph_of(shipped("gpt2"), decode(1, 1));
+  const OperatorGraph graph = graph_of("gpt2", decode(1, 1));
   expect_rows(graph, {{"decoder", "q_proj", 1'179'648},
                       {"decoder", "kv_proj", 2'359'296},
                       {"decoder", "attention", 3'072},
@@ -58,17 +53,17 @@ TEST(FamilyOperators, gpt2) {
                       {"decoder", "input_norm", 7 * 768},
                       {"decoder", "activation", 8 * 3072}});
   EXPECT_THAT(names_of(graph, "embedding"),
-              testing::ElementsAre("embedding", "position_embedding", "position_add"));
+              ElementsAre("embedding", "position_embedding", "position_add"));
   EXPECT_THAT(names_of(graph, "decoder"),
-              testing::ElementsAre("input_norm", "q_proj", "kv_proj", "kv_append", "attention",
-                                   "o_proj", "attention_residual_add", "post_norm", "up_proj",
-                                   "activation", "down_proj", "ffn_residual_add"));
+              ElementsAre("input_norm", "q_proj", "kv_proj", "kv_append", "attention", "o_proj",
+                          "attention_residual_add", "post_norm", "up_proj", "activation",
+                          "down_proj", "ffn_residual_add"));
   EXPECT_EQ(find_in(graph, "embedding", "position_embedding")->parameters, 1024 * 768);
 }
 
 TEST(FamilyOperators, every_operator_of_gpt2_and_opt_has_a_reference) {
   for (const char* id : {"gpt2", "opt-125m", "gemma-2-2b", "phi-2", "nemotron-4-340b"}) {
-    for (const Operator& op : graph_of(shipped(id), decode(1, 64)).operators) {
+    for (const Operator& op : graph_of(id, decode(1, 64)).operators) {
       EXPECT_TRUE(find_contract(op.local.op)->is_measurable()) << id << " " << op.name;
     }
   }
@@ -76,25 +71,25 @@ TEST(FamilyOperators, every_operator_of_gpt2_and_opt_has_a_reference) {
 
 // OPT keeps two positions more than it uses.
 TEST(FamilyOperators, opt) {
-  const OperatorGraph graph = graph_of(shipped("opt-6.7b"), decode(1, 1));
+  const OperatorGraph graph = graph_of("opt-6.7b", decode(1, 1));
   EXPECT_EQ(find_in(graph, "embedding", "position_embedding")->parameters, 2050 * 4096);
   expect_rows(graph, {{"decoder", "up_proj", 134'217'728}, {"decoder", "activation", 16'384}});
 }
 
 // One norm, one all-reduce; 32 heads of 80, FFN 10240.
 TEST(FamilyOperators, phi_2_runs_its_networks_side_by_side) {
-  const OperatorGraph graph = graph_of(shipped("phi-2"), decode(1, 1, {.tp = 2}));
+  const OperatorGraph graph = graph_of("phi-2", decode(1, 1, {.tp = 2}));
   EXPECT_THAT(names_of(graph, "decoder"),
-              testing::ElementsAre("input_norm", "q_proj", "kv_proj", "rope", "kv_append",
-                                   "attention", "o_proj", "up_proj", "activation", "down_proj",
-                                   "block_add", "block_all_reduce", "block_residual_add"));
+              ElementsAre("input_norm", "q_proj", "kv_proj", "rope", "kv_append", "attention",
+                          "o_proj", "up_proj", "activation", "down_proj", "block_add",
+                          "block_all_reduce", "block_residual_add"));
   expect_rows(graph, {{"decoder", "q_proj", 13'107'200}, {"decoder", "up_proj", 52'428'800}});
   EXPECT_EQ(find_in(graph, "head", "lm_head")->parameters, 51'200 * 2'560 + 51'200);
 }
 
 // 48 heads of 256 on one KV head, H 18432.
 TEST(FamilyOperators, palm) {
-  const OperatorGraph graph = graph_of(shipped("palm-540b"), decode(1, 1));
+  const OperatorGraph graph = graph_of("palm-540b", decode(1, 1));
   expect_rows(graph, {{"decoder", "q_proj", 452'984'832},
                       {"decoder", "kv_proj", 18'874'368},
                       {"decoder", "gate_up_proj", 5'435'817'984},
@@ -104,20 +99,20 @@ TEST(FamilyOperators, palm) {
 
 // 8 heads of 256. Window: 4095 x 4096 / 2 + 4097 x 4096 pairs; full: 8192 x 8193 / 2.
 TEST(FamilyOperators, gemma_2_prefill) {
-  const OperatorGraph graph = graph_of(shipped("gemma-2-2b"), prefill(1, 8192, 8192));
+  const OperatorGraph graph = graph_of("gemma-2-2b", prefill(1, 8192, 8192));
   expect_rows(graph, {{"decoder_window", "attention", 4.0 * 2048 * 25'167'872},
                       {"decoder", "attention", 4.0 * 2048 * 33'558'528},
                       {"decoder", "gate_up_proj", 695'784'701'952}});
-  EXPECT_THAT(names_of(graph, "decoder"),
-              testing::ElementsAre(
-                  "input_norm", "q_proj", "kv_proj", "rope", "kv_append", "attention", "o_proj",
+  EXPECT_THAT(
+      names_of(graph, "decoder"),
+      ElementsAre("input_norm", "q_proj", "kv_proj", "rope", "kv_append", "attention", "o_proj",
                   "attention_post_norm", "attention_residual_add", "post_norm", "gate_up_proj",
                   "gated_activation", "down_proj", "ffn_post_norm", "ffn_residual_add"));
 }
 
 // 64 heads of 64, 4 of 32 experts of width 2880.
 TEST(FamilyOperators, gpt_oss_decode) {
-  const OperatorGraph graph = graph_of(shipped("gpt-oss-20b"), decode(1, 4096));
+  const OperatorGraph graph = graph_of("gpt-oss-20b", decode(1, 4096));
   expect_rows(graph, {{"decoder_moe_window", "attention", 2'097'152},
                       {"decoder_moe", "attention", 67'108'864},
                       {"decoder_moe", "router", 184'320},
@@ -131,7 +126,7 @@ TEST(FamilyOperators, gpt_oss_decode) {
 
 // Two chunks of 8192 against 16384 x 16385 / 2 pairs; 40 heads of 128.
 TEST(FamilyOperators, llama_4_prefill) {
-  const OperatorGraph graph = graph_of(shipped("llama-4-scout"), prefill(1, 16384, 16384));
+  const OperatorGraph graph = graph_of("llama-4-scout", prefill(1, 16384, 16384));
   expect_rows(graph, {{"decoder_moe_chunk", "attention", 20'480.0 * 67'117'056},
                       {"decoder_moe", "attention", 20'480.0 * 134'225'920},
                       {"decoder_moe", "shared_gate_up_proj", 2.0 * 16384 * 5120 * 16384},
@@ -139,19 +134,19 @@ TEST(FamilyOperators, llama_4_prefill) {
   EXPECT_EQ(find_in(graph, "decoder_moe", "q_norm"), nullptr);  // of rotated layers alone
   EXPECT_EQ(find_in(graph, "decoder_moe_chunk", "q_norm")->parameters, 0);
   // The first token of the second chunk sees itself.
-  expect_rows(graph_of(shipped("llama-4-scout"), decode(1, 8193)),
+  expect_rows(graph_of("llama-4-scout", decode(1, 8193)),
               {{"decoder_moe_chunk", "attention", 20'480}});
 }
 
 // A chunk that holds the whole context is plain causal attention, which has a reference.
 TEST(FamilyOperators, llama_4_within_one_chunk_is_measurable) {
-  const OperatorGraph graph = graph_of(shipped("llama-4-scout"), decode(1, 8192));
+  const OperatorGraph graph = graph_of("llama-4-scout", decode(1, 8192));
   EXPECT_EQ(find_in(graph, "decoder_moe_chunk", "attention")->local.op, "attention");
 }
 
 // Scores of 192, values of 128 columns; 64 heads; 4 KV heads, 8 under the window of 128.
 TEST(FamilyOperators, mimo_v2_decode) {
-  const OperatorGraph graph = graph_of(shipped("mimo-v2-flash"), decode(1, 4096));
+  const OperatorGraph graph = graph_of("mimo-v2-flash", decode(1, 4096));
   expect_rows(graph, {{"decoder", "attention", 167'772'160},
                       {"decoder_moe_window", "attention", 5'242'880},
                       {"decoder_moe", "kv_proj", 10'485'760},
@@ -162,7 +157,7 @@ TEST(FamilyOperators, mimo_v2_decode) {
 }
 
 TEST(FamilyOperators, minimax_m2_normalises_whole_rows) {
-  const OperatorGraph graph = graph_of(shipped("minimax-m2"), decode(1, 1, {.tp = 2}));
+  const OperatorGraph graph = graph_of("minimax-m2", decode(1, 1, {.tp = 2}));
   EXPECT_EQ(find_in(graph, "decoder_moe", "q_norm")->parameters, 6144);
   EXPECT_EQ(find_in(graph, "decoder_moe", "k_norm")->parameters, 1024);
   EXPECT_NE(find_in(graph, "decoder_moe", "qk_norm_all_reduce"), nullptr);
@@ -170,26 +165,25 @@ TEST(FamilyOperators, minimax_m2_normalises_whole_rows) {
 }
 
 TEST(FamilyOperators, dbrx_phi_and_nemotron_4) {
-  expect_rows(graph_of(shipped("dbrx"), decode(1, 1)),
-              {{"decoder_moe", "expert_gate_up", 1'056'964'608}});
-  expect_rows(graph_of(shipped("phi-3.5-moe"), decode(1, 1)),
+  expect_rows(graph_of("dbrx", decode(1, 1)), {{"decoder_moe", "expert_gate_up", 1'056'964'608}});
+  expect_rows(graph_of("phi-3.5-moe", decode(1, 1)),
               {{"decoder_moe", "expert_gate_up", 209'715'200}});
-  expect_rows(graph_of(shipped("nemotron-4-340b"), decode(1, 1)),
+  expect_rows(graph_of("nemotron-4-340b", decode(1, 1)),
               {{"decoder", "up_proj", 2'717'908'992}, {"decoder", "activation", 2 * 73'728}});
 }
 
 // A block without attention is a norm and a network.
 TEST(FamilyOperators, nemotron_super) {
-  const OperatorGraph graph = graph_of(shipped("nemotron-super-49b"), decode(1, 1));
+  const OperatorGraph graph = graph_of("nemotron-super-49b", decode(1, 1));
   EXPECT_THAT(names_of(graph, "ffn_14336"),
-              testing::ElementsAre("post_norm", "gate_up_proj", "gated_activation", "down_proj",
-                                   "ffn_residual_add"));
+              ElementsAre("post_norm", "gate_up_proj", "gated_activation", "down_proj",
+                          "ffn_residual_add"));
   expect_rows(graph, {{"ffn_5632", "down_proj", 2.0 * 8192 * 5632}});
 }
 
 // 16 key and 32 value heads of 128, kernel 4; attention 16 heads of 256 with a gate, 2 KV heads.
 TEST(FamilyOperators, qwen3_next_decode) {
-  const OperatorGraph graph = graph_of(shipped("qwen3-next"), decode(1, 1));
+  const OperatorGraph graph = graph_of("qwen3-next", decode(1, 1));
   expect_rows(graph, {{"decoder_moe_delta_rule", "qkvz_proj", 50'331'648},
                       {"decoder_moe_delta_rule", "ba_proj", 262'144},
                       {"decoder_moe_delta_rule", "short_convolution", 65'536},
@@ -204,7 +198,7 @@ TEST(FamilyOperators, qwen3_next_decode) {
 
 // 64 heads of 64 with states of 128 columns, 8 groups, kernel 4; 6 of 128 experts of width 1856.
 TEST(FamilyOperators, nemotron_3_nano_decode) {
-  const OperatorGraph graph = graph_of(shipped("nemotron-3-nano"), decode(1, 1));
+  const OperatorGraph graph = graph_of("nemotron-3-nano", decode(1, 1));
   expect_rows(graph, {{"mamba", "in_proj", 55'394'304},
                       {"mamba", "short_convolution", 49'152},
                       {"mamba", "state_scan", 2'621'440},
@@ -216,7 +210,7 @@ TEST(FamilyOperators, nemotron_3_nano_decode) {
 
 // 8192 channels of 16 values, steps of rank 256, kernel 4; every other layer has 2 of 16 experts.
 TEST(FamilyOperators, jamba_decode) {
-  const OperatorGraph graph = graph_of(shipped("jamba-v0.1"), decode(1, 1));
+  const OperatorGraph graph = graph_of("jamba-v0.1", decode(1, 1));
   expect_rows(graph, {{"decoder_selective_scan", "in_proj", 134'217'728},
                       {"decoder_selective_scan", "short_convolution", 65'536},
                       {"decoder_selective_scan", "x_proj", 4'718'592},
@@ -227,7 +221,7 @@ TEST(FamilyOperators, jamba_decode) {
 
 // The routed experts work in 1024 of 4096 columns.
 TEST(FamilyOperators, nemotron_3_super_has_latent_experts) {
-  const OperatorGraph graph = graph_of(shipped("nemotron-3-super"), decode(1, 1));
+  const OperatorGraph graph = graph_of("nemotron-3-super", decode(1, 1));
   expect_rows(graph, {{"moe", "latent_down", 8'388'608},
                       {"moe", "latent_up", 8'388'608},
                       {"moe", "router", 4'194'304},
@@ -261,7 +255,7 @@ TEST(FamilyOperators, a_chunked_delta_rule_executes_more_than_the_model_counts) 
 }
 
 TEST(FamilyOperators, a_delta_rule_moves_its_state_twice) {
-  const OperatorGraph graph = graph_of(shipped("qwen3-next"), decode(3, 100));
+  const OperatorGraph graph = graph_of("qwen3-next", decode(3, 100));
   const Operator& op = *find_in(graph, "decoder_moe_delta_rule", "delta_rule");
   const double states = 2.0 * 3 * 32 * 128 * 128 * 4;
   const double values = 3.0 * (2 * 2048 + 4096 + 64 + 4096) * 2 + 64 * 4;
@@ -270,7 +264,7 @@ TEST(FamilyOperators, a_delta_rule_moves_its_state_twice) {
 }
 
 MemoryUse use_of(std::string_view id, const Configuration& configuration) {
-  return memory_use(graph_of(shipped(id), configuration));
+  return memory_use(graph_of(id, configuration));
 }
 
 // Per sequence: the state in f32 and the last three tokens of the convolution, whatever the

@@ -2,42 +2,28 @@
 // one, and by hand.
 #include "model/graph/context_split.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/training/training.hpp"
 #include "model/utilisation/explain.hpp"
 #include "model/utilisation/utilisation.hpp"
-#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
 
 using namespace model_test;
-using testing::HasSubstr;
-
-Configuration training(std::int64_t batch, std::int64_t tokens, Parallel parallel = {}) {
-  return {"m", parallel, bf16(), {Phase::training, batch, tokens, tokens}};
-}
 
 Configuration over(Configuration configuration, int cp) {
   configuration.parallel.cp = cp;
   return configuration;
 }
-
 OperatorGraph split_over(const ModelSpec& spec, const Configuration& configuration, int cp) {
   return graph_of(spec, over(configuration, cp));
 }
 
-std::int64_t block_size(const OperatorGraph& graph) { return graph.rank_tokens() / 2; }
-
 // New tokens of every sequence that rank `rank` has, as positions.
 std::vector<std::int64_t> positions_of(const OperatorGraph& graph, int rank) {
-  const std::int64_t size = block_size(graph), cp = graph.configuration.parallel.cp;
+  const std::int64_t size = graph.rank_tokens() / 2, cp = graph.configuration.parallel.cp;
   const std::int64_t cached = graph.configuration.workload.cached();
   std::vector<std::int64_t> out;
   for (const std::int64_t block : {std::int64_t{rank}, 2 * cp - 1 - rank}) {
@@ -128,16 +114,6 @@ TEST(ContextSplit, the_pairs_of_every_rank_equal_those_counted_one_by_one) {
   }
 }
 
-struct Drawn {
-  const char* model;
-  std::int64_t new_tokens, cached;
-  Phase phase;
-};
-void PrintTo(const Drawn& drawn, std::ostream* out) {
-  *out << drawn.model << ' ' << drawn.new_tokens << ' ' << phase_name(drawn.phase);
-}
-class OfModels : public testing::TestWithParam<Drawn> {};
-
 bool is_last_position(const Operator& op, const OperatorGraph& graph) {
   return op.layer_type == "head" && graph.configuration.workload.phase == Phase::prefill;
 }
@@ -146,17 +122,17 @@ double row_bytes(const Work& work) { return work.bytes() - work.constant_bytes; 
 
 // What the context ranks do together is what one rank of the same tensor and expert group does
 // without them; its weights every one of them has.
-TEST_P(OfModels, the_ranks_together_do_the_work_of_one_without_the_split) {
-  const Drawn& c = GetParam();
-  const ModelSpec spec = shipped(c.model);
+void expect_same_work(const char* model, std::int64_t new_tokens, std::int64_t cached,
+                      Phase phase) {
+  const ModelSpec spec = shipped(model);
   std::set<OperatorKind> seen;
   for (const int cp : {2, 4, 8}) {
     for (const int tp : {1, 2}) {
       const Parallel parallel{.dp = 2, .tp = tp, .pp = 2, .ep = spec.moe ? 2 : 1};
-      Configuration d = prefill(8, c.new_tokens, c.new_tokens + c.cached, parallel);
-      d.workload.phase = c.phase;
+      Configuration d = prefill(8, new_tokens, new_tokens + cached, parallel);
+      d.workload.phase = phase;
       const OperatorGraph one = graph_of(spec, d), split = split_over(spec, d, cp);
-      SCOPED_TRACE(std::string(c.model) + ' ' + split.configuration.parallel.text());
+      SCOPED_TRACE(model + split.configuration.key());
       EXPECT_EQ(split.configuration.devices(), one.configuration.devices() * cp);
       EXPECT_EQ(split.totals.matmul_flops, one.totals.matmul_flops);
       EXPECT_EQ(split.totals.parameters, one.totals.parameters);
@@ -194,27 +170,23 @@ TEST_P(OfModels, the_ranks_together_do_the_work_of_one_without_the_split) {
   EXPECT_GE(seen.size(), 5u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, OfModels,
-                         testing::Values(Drawn{"llama-3.1-8b", 4096, 0, Phase::prefill},
-                                         Drawn{"llama-3.1-8b", 1024, 2048, Phase::prefill},
-                                         Drawn{"llama-3.1-8b", 4096, 0, Phase::training},
-                                         Drawn{"gpt-3-175b", 2048, 0, Phase::training},
-                                         Drawn{"gemma-2-9b", 8192, 0, Phase::prefill},
-                                         Drawn{"gpt-oss-20b", 4096, 64, Phase::prefill},
-                                         Drawn{"llama-4-scout-17b-16e", 16384, 0, Phase::prefill},
-                                         Drawn{"qwen3-30b-a3b", 4096, 0, Phase::training},
-                                         Drawn{"deepseek-v2-lite", 4096, 0, Phase::training},
-                                         Drawn{"deepseek-v3", 2048, 1024, Phase::prefill}),
-                         [](const auto& info) {
-                           return test::case_name({info.param.model, info.param.new_tokens,
-                                                   info.param.cached,
-                                                   phase_name(info.param.phase)});
-                         });
+TEST(ContextSplit, the_ranks_together_do_the_work_of_one_without_the_split) {
+  expect_same_work("llama-3.1-8b", 4096, 0, Phase::prefill);
+  expect_same_work("llama-3.1-8b", 1024, 2048, Phase::prefill);
+  expect_same_work("llama-3.1-8b", 4096, 0, Phase::training);
+  expect_same_work("gpt-3-175b", 2048, 0, Phase::training);
+  expect_same_work("gemma-2-9b", 8192, 0, Phase::prefill);
+  expect_same_work("gpt-oss-20b", 4096, 64, Phase::prefill);
+  expect_same_work("llama-4-scout-17b-16e", 16384, 0, Phase::prefill);
+  expect_same_work("qwen3-30b-a3b", 4096, 0, Phase::training);
+  expect_same_work("deepseek-v2-lite", 4096, 0, Phase::training);
+  expect_same_work("deepseek-v3", 2048, 1024, Phase::prefill);
+}
 
 // Without a window and the head of prefill alone on one rank, a rank's share is a cp-th.
 TEST(ContextSplit, a_training_step_is_the_same_share_on_every_rank) {
   const Configuration d = training(4, 1024, {.tp = 2});
-  const OperatorGraph one = graph_of(shipped("llama-3.1-8b"), d);
+  const OperatorGraph one = graph_of("llama-3.1-8b", d);
   const OperatorGraph split = split_over(shipped("llama-3.1-8b"), d, 4);
   EXPECT_EQ(4 * split.totals.matmul_flops_per_rank, one.totals.matmul_flops_per_rank);
 }
@@ -284,11 +256,9 @@ TEST(ContextSplit, keys_travel_once_forward_and_with_their_gradients_backward) {
 
 // Twice the devices at half the time is the same utilisation.
 TEST(ContextSplit, utilisation_counts_the_devices_of_all_ranks) {
-  const Device device = {.id = "d",
-                         .peaks = {{.path = "bf16", .dtype = Dtype::bf16, .flops_per_s = 1e12}},
-                         .bandwidths = {{.level = "memory", .bytes_per_s = 1e12}}};
-  const auto of = [&](const OperatorGraph& graph, double ns) {
-    MeasuredStep step{.ns = ns, .device = device, .convention = model_convention(true, false)};
+  const auto of = [](const OperatorGraph& graph, double ns) {
+    MeasuredStep step{
+        .ns = ns, .device = device_of(1e12, 1e12), .convention = model_convention(true, false)};
     step.training = TrainingPlan{};
     return utilisation(graph, step);
   };
@@ -304,51 +274,36 @@ TEST(ContextSplit, explain_shows_both_blocks_of_a_rank) {
   std::size_t index = 0;
   while (graph.operators[index].name != "attention") ++index;
   const std::string text = explain_operator(graph, index, std::nullopt, std::nullopt);
-  EXPECT_THAT(text, HasSubstr("over dp1 tp1 pp1 ep1 cp2"));
-  EXPECT_THAT(text, HasSubstr("1 sequences, S 2, P 0 = 3\n"));
-  EXPECT_THAT(text, HasSubstr("1 sequences, S 2, P 6 = 15\n"));
-  EXPECT_THAT(text, HasSubstr("both blocks = 1,152 FLOPs"));
+  for (const char* part : {"over dp1 tp1 pp1 ep1 cp2", "1 sequences, S 2, P 0 = 3\n",
+                           "1 sequences, S 2, P 6 = 15\n", "both blocks = 1,152 FLOPs"}) {
+    says(text, part);
+  }
 }
 
-struct Impossible {
-  const char* reason;
-  const char* model;
-  Configuration configuration;
-  int cp;
-  std::vector<std::string> words;
-};
-void PrintTo(const Impossible& split, std::ostream* out) {
-  *out << split.model << " cp" << split.cp << ": " << split.reason;
+TEST(ContextSplit, is_refused_with_its_reason) {
+  struct Case {
+    const char *reason, *model;
+    Configuration configuration;
+    int cp;
+    const char *word, *other = "";
+  };
+  const Configuration eight = prefill(1, 8, 8);
+  for (const auto& [reason, model, configuration, cp, word, other] :
+       {Case{"nonpositive_input", "gpt2", eight, 0, "cp 0"},
+        {"cp_does_not_divide_sequence", "gpt2", prefill(1, 12, 12), 4, "cp 4 = 8", "12"},
+        {"cp_does_not_divide_sequence", "gpt2", prefill(1, 8, 11), 2, "cp 2", "3 cached"},
+        {"cp_without_sequence", "gpt2", decode(1, 8), 2, "cp 2", "decode"},
+        {"too_many_devices", "gpt2", eight, 1 << 21, "cp2097152"},
+        {"cp_not_defined", "qwen3-next-80b-a3b", eight, 2, "recurrent"},
+        {"cp_not_defined", "kimi-linear-48b-a3b", eight, 2, "recurrent"},
+        {"cp_not_defined", "nemotron-h-56b", eight, 2, "recurrent"},
+        {"cp_not_defined", "deepseek-v3.2", eight, 2, "indexer"},
+        {"cp_not_defined", "deepseek-v4-flash", eight, 2, "compressed"}}) {
+    EXPECT_THAT(text_of(build_graph(shipped(model), over(configuration, cp)).why()),
+                AllOf(StartsWith(reason), HasSubstr(word), HasSubstr(other)))
+        << model;
+  }
 }
-class RefusedSplit : public testing::TestWithParam<Impossible> {};
-
-TEST_P(RefusedSplit, with_its_reason) {
-  const Impossible& c = GetParam();
-  const auto built = build_graph(shipped(c.model), over(c.configuration, c.cp));
-  const auto* refusal = built.why();
-  ASSERT_NE(refusal, nullptr);
-  EXPECT_EQ(refusal->reason, c.reason);
-  for (const std::string& word : c.words) EXPECT_THAT(refusal->text, HasSubstr(word));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Splits, RefusedSplit,
-    testing::Values(
-        Impossible{"nonpositive_input", "gpt2", prefill(1, 8, 8), 0, {"cp 0"}},
-        Impossible{
-            "cp_does_not_divide_sequence", "gpt2", prefill(1, 12, 12), 4, {"cp 4 = 8", "12"}},
-        Impossible{
-            "cp_does_not_divide_sequence", "gpt2", prefill(1, 8, 11), 2, {"cp 2", "3 cached"}},
-        Impossible{"cp_without_sequence", "gpt2", decode(1, 8), 2, {"cp 2", "decode"}},
-        Impossible{"too_many_devices", "gpt2", prefill(1, 8, 8), 1 << 21, {"cp2097152"}},
-        Impossible{"cp_not_defined", "qwen3-next-80b-a3b", prefill(1, 8, 8), 2, {"recurrent"}},
-        Impossible{"cp_not_defined", "kimi-linear-48b-a3b", prefill(1, 8, 8), 2, {"recurrent"}},
-        Impossible{"cp_not_defined", "nemotron-h-56b", prefill(1, 8, 8), 2, {"recurrent"}},
-        Impossible{"cp_not_defined", "deepseek-v3.2", prefill(1, 8, 8), 2, {"indexer"}},
-        Impossible{"cp_not_defined", "deepseek-v4-flash", prefill(1, 8, 8), 2, {"compressed"}}),
-    [](const auto& info) {
-      return test::case_name({info.param.model, info.param.reason, info.param.words});
-    });
 
 }  // namespace
 }  // namespace halmark

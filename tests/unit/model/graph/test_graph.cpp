@@ -1,113 +1,35 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 
 #include "fixtures.hpp"
-#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::bf16;
-using model_test::decode;
-using model_test::find_operator;
-using model_test::graph_of;
-using model_test::has_operator;
-using model_test::prefill;
-using model_test::shipped;
-using model_test::tiny;
-
-std::vector<std::string> operator_names(const OperatorGraph& graph, std::string_view layer_type) {
-  std::vector<std::string> out;
-  for (const LayerType& type : graph.layer_types) {
-    if (type.name != layer_type) continue;
-    for (const auto index : type.operators) {
-      out.push_back(graph.operators[static_cast<std::size_t>(index)].name);
-    }
-  }
-  return out;
-}
-
-// The attention part of Qwen3-235B-A22B (its experts belong to another family).
-ModelSpec qwen3_235b_attention() {
-  return read_model(R"({"model_type": "qwen3", "num_hidden_layers": 94, "hidden_size": 4096,
-      "num_attention_heads": 64, "num_key_value_heads": 4, "head_dim": 128,
-      "intermediate_size": 1536, "vocab_size": 151936, "tie_word_embeddings": false})",
-                    "qwen3-235b");
-}
-
-TEST(Graph, a_decode_step_of_qwen3_235b_matches_the_worked_example) {
-  const OperatorGraph graph = graph_of(qwen3_235b_attention(), decode(1, 1, {.tp = 8}));
-  const auto layer = [&](std::string_view name) {
-    return find_operator(graph, name).matmul_flops / 94;
-  };
-  EXPECT_EQ(layer("q_proj"), 67'108'864);
-  EXPECT_EQ(layer("kv_proj"), 8'388'608);
-  EXPECT_EQ(layer("attention"), 16'384 + 16'384);
-  EXPECT_EQ(layer("o_proj"), 67'108'864);
-  EXPECT_EQ(find_operator(graph, "lm_head").matmul_flops, 1'244'659'712);
-
-  const auto on_rank = [&](std::string_view name) {
-    return find_operator(graph, name).matmul_flops_per_rank / 94;
-  };
-  EXPECT_EQ(on_rank("q_proj"), 67'108'864.0 / 8);
-  EXPECT_EQ(on_rank("kv_proj"), 8'388'608.0 / 4);  // 4 KV heads on 8 ranks: replicated on pairs
-  EXPECT_EQ(on_rank("attention"), 32'768.0 / 8);
-  EXPECT_EQ(on_rank("o_proj"), 67'108'864.0 / 8);
-  EXPECT_EQ(find_operator(graph, "lm_head").matmul_flops_per_rank * 8, 1'244'659'712);
-}
-
-TEST(Graph, the_cached_context_is_priced_in_decode) {
-  const OperatorGraph graph = graph_of(qwen3_235b_attention(), decode(1, 4096));
-  EXPECT_EQ(find_operator(graph, "attention").matmul_flops, 2.0 * 6'308'233'216);
-}
-
-TEST(Graph, a_prefill_of_qwen3_235b_matches_the_worked_example) {
-  const OperatorGraph graph = graph_of(qwen3_235b_attention(), prefill(1, 8192, 8192));
-  const auto layer = [&](std::string_view name) {
-    return find_operator(graph, name).matmul_flops / 94;
-  };
-  EXPECT_EQ(layer("q_proj"), 549'755'813'888);
-  EXPECT_EQ(layer("kv_proj"), 68'719'476'736);
-  EXPECT_EQ(layer("attention"), 549'822'922'752 + 549'822'922'752);
-  EXPECT_EQ(layer("o_proj"), 549'755'813'888);
-  EXPECT_EQ(find_operator(graph, "lm_head").matmul_flops, 1'244'659'712);  // one position
-}
-
-TEST(Graph, half_the_flops_of_a_token_at_context_1_are_the_active_parameters) {
-  const OperatorGraph graph = graph_of(shipped("llama-3.1-8b"), decode(1, 1));
-  const double attention = find_operator(graph, "attention").matmul_flops;
-  EXPECT_EQ((graph.totals.matmul_flops - attention) / 2,
-            static_cast<double>(graph.totals.active_parameters));
-}
+using namespace model_test;
 
 TEST(Graph, a_qwen3_layer_executes_in_order) {
-  const OperatorGraph graph = graph_of(shipped("qwen3-0.6b"), decode(2, 64));
-  EXPECT_THAT(operator_names(graph, "decoder"),
-              testing::ElementsAre("input_norm", "q_proj", "kv_proj", "q_norm", "k_norm", "rope",
-                                   "kv_append", "attention", "o_proj", "attention_residual_add",
-                                   "post_norm", "gate_up_proj", "gated_activation", "down_proj",
-                                   "ffn_residual_add"));
-  EXPECT_THAT(operator_names(graph, "embedding"), testing::ElementsAre("embedding"));
-  EXPECT_THAT(operator_names(graph, "head"), testing::ElementsAre("final_norm", "lm_head"));
+  const OperatorGraph graph = graph_of("qwen3-0.6b", decode(2, 64));
+  EXPECT_THAT(names_of(graph, "decoder"),
+              ElementsAre("input_norm", "q_proj", "kv_proj", "q_norm", "k_norm", "rope",
+                          "kv_append", "attention", "o_proj", "attention_residual_add", "post_norm",
+                          "gate_up_proj", "gated_activation", "down_proj", "ffn_residual_add"));
+  EXPECT_THAT(names_of(graph, "embedding"), ElementsAre("embedding"));
+  EXPECT_THAT(names_of(graph, "head"), ElementsAre("final_norm", "lm_head"));
   EXPECT_EQ(find_operator(graph, "q_proj").count, 28);
   EXPECT_EQ(find_operator(graph, "lm_head").count, 1);
 }
 
 TEST(Graph, int8_brings_its_quantize_and_dequantize) {
-  const OperatorGraph graph =
-      graph_of(shipped("qwen3-0.6b"), decode(2, 64, {}, model_test::int8()));
-  EXPECT_THAT(operator_names(graph, "decoder"),
-              testing::ElementsAre("input_norm", "qkv_quantize", "q_proj", "q_proj_dequantize",
-                                   "kv_proj", "kv_proj_dequantize", "q_norm", "k_norm", "rope",
-                                   "kv_append", "attention", "o_quantize", "o_proj",
-                                   "o_proj_dequantize", "attention_residual_add", "post_norm",
-                                   "gate_up_quantize", "gate_up_proj", "gate_up_proj_dequantize",
-                                   "gated_activation", "down_quantize", "down_proj",
-                                   "down_proj_dequantize", "ffn_residual_add"));
-  EXPECT_THAT(operator_names(graph, "head"), testing::ElementsAre("final_norm", "lm_head_quantize",
-                                                                  "lm_head", "lm_head_dequantize"));
+  const OperatorGraph graph = graph_of("qwen3-0.6b", decode(2, 64, {}, int8()));
+  EXPECT_THAT(names_of(graph, "decoder"),
+              ElementsAre("input_norm", "qkv_quantize", "q_proj", "q_proj_dequantize", "kv_proj",
+                          "kv_proj_dequantize", "q_norm", "k_norm", "rope", "kv_append",
+                          "attention", "o_quantize", "o_proj", "o_proj_dequantize",
+                          "attention_residual_add", "post_norm", "gate_up_quantize", "gate_up_proj",
+                          "gate_up_proj_dequantize", "gated_activation", "down_quantize",
+                          "down_proj", "down_proj_dequantize", "ffn_residual_add"));
+  EXPECT_THAT(names_of(graph, "head"),
+              ElementsAre("final_norm", "lm_head_quantize", "lm_head", "lm_head_dequantize"));
   const Params& gemm = find_operator(graph, "q_proj").local.params;
   EXPECT_EQ(gemm.dtype("src_dtype"), Dtype::s8);
   EXPECT_EQ(gemm.dtype("wei_dtype"), Dtype::s8);
@@ -118,7 +40,7 @@ TEST(Graph, int8_brings_its_quantize_and_dequantize) {
 TEST(Graph, precision_changes_no_flop_and_no_parameter) {
   const ModelSpec spec = shipped("qwen3-0.6b");
   const GraphTotals base = graph_of(spec, decode(4, 256)).totals;
-  for (const Precision& precision : {model_test::f32(), model_test::int8()}) {
+  for (const Precision& precision : {f32(), int8(), fp8()}) {
     const GraphTotals other = graph_of(spec, decode(4, 256, {}, precision)).totals;
     EXPECT_EQ(other.matmul_flops, base.matmul_flops) << precision.name;
     EXPECT_EQ(other.parameters, base.parameters) << precision.name;
@@ -138,7 +60,7 @@ TEST(Graph, weights_are_read_as_the_checkpoints_store_them) {
 
 TEST(Graph, tensor_parallel_adds_its_collectives) {
   const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {.tp = 2}));
-  EXPECT_THAT(operator_names(graph, "decoder"),
+  EXPECT_THAT(names_of(graph, "decoder"),
               testing::IsSupersetOf({"attention_all_reduce", "ffn_all_reduce"}));
   const Operator& reduce = find_operator(graph, "attention_all_reduce");
   EXPECT_EQ(reduce.local.params.at("bytes"), 2 * 8 * 2);  // tokens x hidden x bf16
@@ -174,8 +96,8 @@ TEST(Graph, a_pipeline_is_cut_where_its_stages_are_stated) {
   EXPECT_EQ(graph.stages[1].first_layer, 1);
   EXPECT_EQ(graph.stages[1].layers, 2);
   EXPECT_EQ(graph.stages[2].first_layer, 3);
-  EXPECT_THAT(find_operator(graph, "q_proj").stage_counts, testing::ElementsAre(1, 2, 1));
-  EXPECT_THAT(graph.warnings, testing::Not(testing::Contains(testing::HasSubstr("uneven"))));
+  EXPECT_THAT(find_operator(graph, "q_proj").stage_counts, ElementsAre(1, 2, 1));
+  EXPECT_THAT(graph.warnings, Not(Contains(HasSubstr("uneven"))));
   const OperatorGraph even = graph_of(tiny(), decode(6, 8, {.pp = 3}));
   EXPECT_EQ(graph.totals.parameters, even.totals.parameters);
   EXPECT_EQ(graph.totals.flops, even.totals.flops);
@@ -192,11 +114,11 @@ TEST(Graph, pipeline_stages_share_the_layers_and_each_ends_with_its_exchange) {
   EXPECT_FALSE(graph.stages[0].has_head);
   EXPECT_TRUE(graph.stages[2].has_head);
   EXPECT_EQ(graph.micro_batch(), 2);
-  EXPECT_THAT(graph.warnings, testing::Contains(testing::HasSubstr("uneven_stages")));
-  EXPECT_THAT(find_operator(graph, "q_proj").stage_counts, testing::ElementsAre(2, 1, 1));
-  EXPECT_THAT(find_operator(graph, "lm_head").stage_counts, testing::ElementsAre(0, 0, 1));
+  EXPECT_THAT(graph.warnings, Contains(HasSubstr("uneven_stages")));
+  EXPECT_THAT(find_operator(graph, "q_proj").stage_counts, ElementsAre(2, 1, 1));
+  EXPECT_THAT(find_operator(graph, "lm_head").stage_counts, ElementsAre(0, 0, 1));
   const Operator& exchange = find_operator(graph, "stage_send_recv");
-  EXPECT_THAT(exchange.stage_counts, testing::ElementsAre(1, 1, 1));
+  EXPECT_THAT(exchange.stage_counts, ElementsAre(1, 1, 1));
   EXPECT_EQ(exchange.local.params.at("bytes"), 2 * 8 * 2);  // micro-batch x hidden x bf16
   EXPECT_EQ(exchange.local.params.at("ranks"), 3);
 }
@@ -220,70 +142,7 @@ TEST(Graph, a_vocabulary_that_does_not_divide_is_padded_and_said_so) {
   const OperatorGraph graph = graph_of(spec, decode(1, 8, {.tp = 2}));
   EXPECT_EQ(find_operator(graph, "lm_head").local.params.at("n"), 17);
   EXPECT_EQ(find_operator(graph, "lm_head").whole->params.at("n"), 33);
-  EXPECT_THAT(graph.warnings, testing::ElementsAre(testing::HasSubstr("33 is padded to 34")));
-}
-
-class SplitIdentity : public testing::TestWithParam<Parallel> {};
-
-TEST_P(SplitIdentity, the_sum_over_ranks_is_the_total_plus_replication) {
-  const Parallel parallel = GetParam();
-  const ModelSpec spec = shipped("llama-3.2-1b");  // 16 layers, 32 heads, 8 KV heads
-  const OperatorGraph graph = graph_of(spec, prefill(8, 32, 64, parallel));
-  for (const Operator& op : graph.operators) {
-    if (op.kind == OperatorKind::collective) continue;
-    const auto replicas = static_cast<double>(parallel.dp * parallel.tp);
-    double executed = 0;
-    for (const std::int64_t count : op.stage_counts) {
-      executed += replicas * parallel.pp * static_cast<double>(count) * op.local_work.flops();
-    }
-    double copies = 1;
-    if (op.split == Split::replicated || op.split == Split::data) copies = parallel.tp;
-    // 8 KV heads are replicated beyond 8 ranks; rope turns 32 query heads and the KV heads at once.
-    const double kv_copies = std::max(1.0, parallel.tp / 8.0);
-    if (op.name == "kv_proj") copies = kv_copies;
-    if (op.name == "rope") copies = (32 + 8 * kv_copies) / (32 + 8);
-    EXPECT_DOUBLE_EQ(executed, copies * op.flops) << op.name;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Strategies, SplitIdentity,
-    testing::Values(Parallel{}, Parallel{.tp = 2}, Parallel{.tp = 8}, Parallel{.tp = 16},
-                    Parallel{.dp = 4}, Parallel{.pp = 4}, Parallel{.dp = 2, .tp = 4, .pp = 2}),
-    [](const auto& info) {
-      return test::case_name({"dp", info.param.dp, "tp", info.param.tp, "pp", info.param.pp});
-    });
-
-TEST(Graph, flops_are_linear_in_the_batch) {
-  const ModelSpec spec = shipped("qwen3-0.6b");
-  for (const Phase phase : {Phase::prefill, Phase::decode}) {
-    const auto total = [&](std::int64_t batch) {
-      const Configuration d =
-          phase == Phase::decode ? decode(batch, 512) : prefill(batch, 128, 512);
-      return graph_of(spec, d).totals.flops;
-    };
-    EXPECT_DOUBLE_EQ(total(6), 6 * total(1)) << phase_name(phase);
-  }
-}
-
-TEST(Graph, prefill_of_c_and_one_decode_is_a_prefill_of_c_plus_1) {
-  const ModelSpec spec = shipped("qwen3-0.6b");
-  const auto matmul_without_head = [&](const Configuration& d) {
-    const OperatorGraph graph = graph_of(spec, d);
-    return graph.totals.matmul_flops - find_operator(graph, "lm_head").matmul_flops;
-  };
-  const double longer = matmul_without_head(prefill(2, 100, 100));
-  EXPECT_DOUBLE_EQ(matmul_without_head(prefill(2, 99, 99)) + matmul_without_head(decode(2, 100)),
-                   longer);
-}
-
-TEST(Graph, a_window_as_long_as_the_context_is_causal) {
-  ModelSpec spec = tiny();
-  const double full = graph_of(spec, prefill(1, 16, 32)).totals.flops;
-  spec.windows.assign(4, 32);
-  EXPECT_EQ(graph_of(spec, prefill(1, 16, 32)).totals.flops, full);
-  spec.windows.assign(4, 31);
-  EXPECT_LT(graph_of(spec, prefill(1, 16, 32)).totals.flops, full);
+  EXPECT_THAT(graph.warnings, ElementsAre(HasSubstr("33 is padded to 34")));
 }
 
 TEST(Graph, a_cached_prefix_saves_its_projections_but_not_its_attention) {

@@ -1,9 +1,6 @@
 // A type per kernel kind: which operators follow which kind, which combinations are refused, and
 // what a KV cache of 8 bits holds and moves.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/pricing/stack/stack.hpp"
@@ -13,14 +10,13 @@ namespace halmark {
 namespace {
 
 using namespace model_test;
-using testing::AllOf;
-using testing::HasSubstr;
 
 Precision with(KernelKind kind, Dtype dtype) {
   Precision out = bf16();
   out.set(kind, dtype);
   return out;
 }
+Precision cached_in(Dtype dtype) { return with(KernelKind::kv_cache, dtype); }
 
 // Operators of a small mixture of experts with a dense layer's names beside them.
 std::vector<std::string> in_f8(const ModelSpec& spec, KernelKind kind) {
@@ -33,7 +29,6 @@ std::vector<std::string> in_f8(const ModelSpec& spec, KernelKind kind) {
 }
 
 TEST(Kinds, each_linear_follows_its_own) {
-  using testing::ElementsAre;
   EXPECT_THAT(in_f8(tiny(), KernelKind::qkv), ElementsAre("q_proj", "kv_proj"));
   EXPECT_THAT(in_f8(tiny(), KernelKind::output), ElementsAre("o_proj"));
   EXPECT_THAT(in_f8(tiny(), KernelKind::ffn), ElementsAre("gate_up_proj", "down_proj"));
@@ -56,48 +51,48 @@ TEST(Kinds, only_inputs_of_quantised_linears_are_quantised) {
 // The parts of latent attention and of a recurrence that have other names.
 TEST(Kinds, other_mixers_have_the_same_two) {
   const auto dtype = [](const char* model, KernelKind kind, const char* name) {
-    const OperatorGraph graph =
-        graph_of(shipped(model), prefill(1, 8, 8, {}, with(kind, Dtype::f8_e4m3fn)));
-    return find_operator(graph, name).dtype;
+    return find_operator(graph_of(model, prefill(1, 8, 8, {}, with(kind, Dtype::f8_e4m3fn))), name)
+        .dtype;
   };
+  using enum KernelKind;
   for (const char* name : {"q_a_proj", "q_b_proj", "kv_a_proj", "kv_b_proj"}) {
-    EXPECT_EQ(dtype("deepseek-v3", KernelKind::qkv, name), Dtype::f8_e4m3fn) << name;
-    EXPECT_EQ(dtype("deepseek-v3", KernelKind::output, name), Dtype::bf16) << name;
+    EXPECT_EQ(dtype("deepseek-v3", qkv, name), Dtype::f8_e4m3fn) << name;
+    EXPECT_EQ(dtype("deepseek-v3", output, name), Dtype::bf16) << name;
   }
-  EXPECT_EQ(dtype("deepseek-v3", KernelKind::output, "o_proj"), Dtype::f8_e4m3fn);
-  EXPECT_EQ(dtype("qwen3-next-80b-a3b", KernelKind::qkv, "qkvz_proj"), Dtype::f8_e4m3fn);
-  EXPECT_EQ(dtype("qwen3-next-80b-a3b", KernelKind::output, "out_proj"), Dtype::f8_e4m3fn);
-  EXPECT_EQ(dtype("nemotron-h-56b", KernelKind::qkv, "in_proj"), Dtype::f8_e4m3fn);
-  EXPECT_EQ(dtype("deepseek-v4-flash", KernelKind::output, "o_a_proj"), Dtype::f8_e4m3fn);
+  for (const auto& [model, kind, name] : {std::tuple{"deepseek-v3", output, "o_proj"},
+                                          {"qwen3-next-80b-a3b", qkv, "qkvz_proj"},
+                                          {"qwen3-next-80b-a3b", output, "out_proj"},
+                                          {"nemotron-h-56b", qkv, "in_proj"},
+                                          {"deepseek-v4-flash", output, "o_a_proj"}}) {
+    EXPECT_EQ(dtype(model, kind, name), Dtype::f8_e4m3fn) << model << ' ' << name;
+  }
 }
 
-std::string refusal_of(const ModelSpec& spec, const Precision& precision) {
-  const auto refusal = check_configuration(spec, decode(1, 2, {}, precision));
-  return refusal ? refusal->reason + ": " + refusal->text : "";
+std::string refusal_in(const ModelSpec& spec, const Precision& precision) {
+  return refusal_of(spec, decode(1, 2, {}, precision));
 }
 
 TEST(Kinds, a_linear_without_a_conversion_is_refused_by_name) {
   for (const KernelKindRow& row : kernel_kinds) {
     if (!row.is_linear) continue;
-    EXPECT_THAT(refusal_of(tiny_moe(), with(row.kind, Dtype::f16)),
-                HasSubstr("dtype_unsupported: " + std::string(row.name) +
-                          " in f16: the activations are bf16"));
-    EXPECT_THAT(refusal_of(tiny_moe(), with(row.kind, Dtype::f4_e2m1)),
-                HasSubstr(std::string(row.name) + " in f4_e2m1: the configuration of"));
-    EXPECT_EQ(refusal_of(tiny_moe(), with(row.kind, Dtype::s8)), "");
+    says(refusal_in(tiny_moe(), with(row.kind, Dtype::f16)),
+         "dtype_unsupported: " + std::string(row.name) + " in f16: the activations are bf16");
+    says(refusal_in(tiny_moe(), with(row.kind, Dtype::f4_e2m1)),
+         std::string(row.name) + " in f4_e2m1: the configuration of");
+    EXPECT_EQ(refusal_in(tiny_moe(), with(row.kind, Dtype::s8)), "");
   }
-  EXPECT_EQ(refusal_of(tiny(), with(KernelKind::experts, Dtype::f16)), "") << "no expert reads it";
+  EXPECT_EQ(refusal_in(tiny(), with(KernelKind::experts, Dtype::f16)), "") << "no expert reads it";
 }
 
 TEST(Kinds, queries_that_nothing_rotates_stay_what_the_activations_are) {
-  EXPECT_EQ(refusal_of(shipped("llama-3.1-8b"), with(KernelKind::attention, Dtype::f32)), "");
-  EXPECT_THAT(refusal_of(shipped("gpt2"), with(KernelKind::attention, Dtype::f32)),
-              HasSubstr("attention in f32: gpt2 has layers without rotary embedding"));
+  EXPECT_EQ(refusal_in(shipped("llama-3.1-8b"), with(KernelKind::attention, Dtype::f32)), "");
+  says(refusal_in(shipped("gpt2"), with(KernelKind::attention, Dtype::f32)),
+       "attention in f32: gpt2 has layers without rotary embedding");
 }
 
 std::int64_t kv_bytes(const char* model, Dtype cache, std::int64_t context) {
-  const auto precision = with(KernelKind::kv_cache, cache);
-  const MemoryUse use = memory_use(graph_of(shipped(model), decode(1, context, {}, precision)));
+  const auto precision = cached_in(cache);
+  const MemoryUse use = memory_use(graph_of(model, decode(1, context, {}, precision)));
   EXPECT_EQ(use.kv_bytes_per_token * context, use.largest.kv_bytes) << model;
   return use.largest.kv_bytes;
 }
@@ -121,9 +116,8 @@ TEST(QuantisedCache, deepseek_v3_by_hand) {
 }
 
 TEST(QuantisedCache, a_rank_of_two_keeps_half_of_the_heads) {
-  const auto precision = with(KernelKind::kv_cache, Dtype::s8);
-  const MemoryUse use =
-      memory_use(graph_of(shipped("llama-3.1-8b"), decode(3, 100, {.tp = 2}, precision)));
+  const auto precision = cached_in(Dtype::s8);
+  const MemoryUse use = memory_use(graph_of("llama-3.1-8b", decode(3, 100, {.tp = 2}, precision)));
   EXPECT_EQ(use.largest.kv_bytes, 3 * 100 * 32 * 4 * 2 * (128 + 4));
 }
 
@@ -131,8 +125,7 @@ TEST(QuantisedCache, a_rank_of_two_keeps_half_of_the_heads) {
 // bytes, keys and values 2 x 8 x 1,000 rows.
 TEST(QuantisedCache, attention_reads_what_the_cache_holds) {
   const auto read = [](Dtype cache) {
-    const OperatorGraph graph =
-        graph_of(shipped("llama-3.1-8b"), decode(1, 1000, {}, with(KernelKind::kv_cache, cache)));
+    const OperatorGraph graph = graph_of("llama-3.1-8b", decode(1, 1000, {}, cached_in(cache)));
     const Operator& op = find_operator(graph, "attention");
     EXPECT_EQ(op.dtype, Dtype::bf16) << "products stay in the type of the queries";
     return op.whole_work.bytes_read;
@@ -148,8 +141,7 @@ TEST(QuantisedCache, every_kind_of_attention_reads_less) {
   for (const char* model :
        {"mimo-v2-flash", "deepseek-v3", "deepseek-v4-flash", "llama-4-scout-17b-16e"}) {
     const auto cache_read = [&](Dtype cache) {
-      const OperatorGraph graph =
-          graph_of(shipped(model), decode(1, 20'000, {}, with(KernelKind::kv_cache, cache)));
+      const OperatorGraph graph = graph_of(model, decode(1, 20'000, {}, cached_in(cache)));
       double bytes = 0;
       for (const Operator& op : graph.operators) {
         const bool has_cache = op.local.params.find("kv_dtype").has_value();
@@ -168,8 +160,7 @@ TEST(QuantisedCache, every_kind_of_attention_reads_less) {
 // 16 bytes and 4 rows of 4 written. A copy of n bytes moves 2 n.
 TEST(QuantisedCache, appending_reads_activations_and_writes_the_cache) {
   const auto append = [](Dtype cache) {
-    const OperatorGraph graph =
-        graph_of(tiny(), decode(2, 8, {}, with(KernelKind::kv_cache, cache)));
+    const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {}, cached_in(cache)));
     EXPECT_FALSE(has_operator(graph, "k_rope")) << "rotation does not quantise";
     return find_operator(graph, "kv_append").whole_work.bytes();
   };
@@ -179,64 +170,59 @@ TEST(QuantisedCache, appending_reads_activations_and_writes_the_cache) {
 }
 
 TEST(QuantisedCache, context_ranks_exchange_what_is_not_quantised_yet) {
-  Configuration d = prefill(1, 8, 8, {.cp = 2}, with(KernelKind::kv_cache, Dtype::f8_e4m3fn));
+  Configuration d = prefill(1, 8, 8, {.cp = 2}, cached_in(Dtype::f8_e4m3fn));
   const OperatorGraph graph = graph_of(tiny(), d);
   EXPECT_EQ(find_operator(graph, "attention_ring").local.params.dtype("dtype"), Dtype::bf16);
 }
 
 TEST(QuantisedCache, is_priced_and_not_measured) {
   for (const Dtype cache : {Dtype::f8_e4m3fn, Dtype::f8_e5m2, Dtype::s8}) {
-    try {
-      require_measurable(graph_of(tiny(), decode(1, 8, {}, with(KernelKind::kv_cache, cache))));
-      ADD_FAILURE() << dtype_name(cache);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit_code(), ExitCode::refused);
-      EXPECT_THAT(error.line(), AllOf(HasSubstr("KV cache of " + std::string(dtype_name(cache))),
-                                      HasSubstr("priced, not measured")));
-    }
+    const Error error = test::error_of(
+        [&] { require_measurable(graph_of(tiny(), decode(1, 8, {}, cached_in(cache)))); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), AllOf(HasSubstr("KV cache of " + std::string(dtype_name(cache))),
+                                    HasSubstr("priced, not measured")));
   }
-  EXPECT_NO_THROW(require_measurable(
-      graph_of(tiny(), decode(1, 8, {}, with(KernelKind::kv_cache, Dtype::f32)))));
+  EXPECT_NO_THROW(require_measurable(graph_of(tiny(), decode(1, 8, {}, cached_in(Dtype::f32)))));
 }
 
 TEST(QuantisedCache, of_another_type_has_no_contract) {
-  const auto built = build_graph(tiny(), decode(1, 8, {}, with(KernelKind::kv_cache, Dtype::u8)));
+  const auto built = build_graph(tiny(), decode(1, 8, {}, cached_in(Dtype::u8)));
   ASSERT_FALSE(built);
   EXPECT_EQ(built.failure.reason, "operator_refused");
 }
 
 TEST(QuantisedCache, has_no_place_in_training) {
-  const Configuration d = {
-      "m", {}, with(KernelKind::kv_cache, Dtype::f8_e4m3fn), {Phase::training, 1, 8, 8}};
+  Configuration d = training(1, 8);
+  d.precision = cached_in(Dtype::f8_e4m3fn);
   const auto refusal = check_training(graph_of(tiny(), d), {});
   ASSERT_TRUE(refusal);
-  EXPECT_THAT(refusal->text, HasSubstr("KV cache"));
+  says(refusal->text, "KV cache");
 }
 
 // 8-bit products: queries are converted behind their rotation, and the peak is that of 8 bits.
 TEST(NarrowAttention, reads_a_cache_of_its_own_type_in_its_own_products) {
   for (const Dtype narrow : {Dtype::f8_e4m3fn, Dtype::s8}) {
-    Precision p = with(KernelKind::kv_cache, narrow);
-    const OperatorGraph wide = graph_of(shipped("llama-3.1-8b"), decode(4, 512, {}, p));
+    Precision p = cached_in(narrow);
+    const OperatorGraph wide = graph_of("llama-3.1-8b", decode(4, 512, {}, p));
     p.set(KernelKind::attention, narrow);
-    const OperatorGraph graph = graph_of(shipped("llama-3.1-8b"), decode(4, 512, {}, p));
-    const Operator& attention = find_operator(graph, "attention");
+    const OperatorGraph graph = graph_of("llama-3.1-8b", decode(4, 512, {}, p));
+    const Operator &attention = find_operator(graph, "attention"),
+                   &in_16_bits = find_operator(wide, "attention");
     EXPECT_EQ(attention.dtype, narrow);
-    EXPECT_EQ(find_operator(wide, "attention").dtype, Dtype::bf16);
-    EXPECT_EQ(attention.whole_work.constant_bytes,
-              find_operator(wide, "attention").whole_work.constant_bytes);
-    EXPECT_EQ(attention.whole_work.matmul_flops,
-              find_operator(wide, "attention").whole_work.matmul_flops);
+    EXPECT_EQ(in_16_bits.dtype, Dtype::bf16);
+    EXPECT_EQ(attention.whole_work.constant_bytes, in_16_bits.whole_work.constant_bytes);
+    EXPECT_EQ(attention.whole_work.matmul_flops, in_16_bits.whole_work.matmul_flops);
     EXPECT_EQ(find_operator(graph, "rope").local.params.dtype("dst_dtype"), Dtype::bf16);
     EXPECT_EQ(find_operator(graph, "kv_append").whole_work.bytes(),
               find_operator(wide, "kv_append").whole_work.bytes());
     const double scale = narrow == Dtype::s8 ? 4 : 0;
     EXPECT_EQ(find_operator(graph, "q_quantize").whole_work.bytes(),
               4 * 32 * (128 * 2 + 128 + scale));
-    EXPECT_FALSE(model_test::has_operator(wide, "q_quantize"));
+    EXPECT_FALSE(has_operator(wide, "q_quantize"));
   }
-  EXPECT_THAT(refusal_of(shipped("llama-3.1-8b"), with(KernelKind::attention, Dtype::s8)),
-              HasSubstr("attention in s8: the KV cache is bf16"));
+  says(refusal_in(shipped("llama-3.1-8b"), with(KernelKind::attention, Dtype::s8)),
+       "attention in s8: the KV cache is bf16");
 }
 
 TEST(FusedProjections, are_one_product_of_the_same_weights) {
@@ -252,7 +238,7 @@ TEST(FusedProjections, are_one_product_of_the_same_weights) {
     EXPECT_EQ(one.parameters, q.parameters + kv.parameters) << id;
     EXPECT_EQ(fused.totals.matmul_flops, apart.totals.matmul_flops) << id;
     EXPECT_EQ(fused.totals.parameters, apart.totals.parameters) << id;
-    EXPECT_FALSE(model_test::has_operator(fused, "kv_proj")) << id;
+    EXPECT_FALSE(has_operator(fused, "kv_proj")) << id;
   }
 }
 

@@ -1,10 +1,6 @@
 // Operators moved to another load against graphs that are built for it: every shipped model, in the
 // layouts and precisions that it allows, around the lengths where windows, chunks, compressed
 // entries and blocks of tokens begin to matter.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
 
 #include "fixtures.hpp"
 #include "model/graph/sizing.hpp"
@@ -12,9 +8,7 @@
 namespace halmark {
 namespace {
 
-using model_test::length_limits;
-using model_test::precisions;
-using model_test::shipped;
+using namespace model_test;
 
 // A layout in which loads are compared.
 struct Case {
@@ -130,8 +124,8 @@ TEST_P(LoadTerms, give_the_problems_of_the_graph_that_is_built_for_the_load) {
   EXPECT_GE(compared, 8u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, LoadTerms, testing::ValuesIn(model_test::shipped_ids()),
-                         [](const auto& info) { return model_test::test_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(Shipped, LoadTerms, testing::ValuesIn(shipped_ids()),
+                         [](const auto& info) { return test_name(info.param); });
 
 }  // namespace
 }  // namespace halmark

@@ -1,8 +1,5 @@
 // Linears in f8: 16-bit activations are quantised by block before them, and nothing follows them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/pricing/stack/stack.hpp"
@@ -10,13 +7,7 @@
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::find_operator;
-using model_test::fp8;
-using model_test::graph_of;
-using model_test::has_operator;
-using model_test::tiny;
-using model_test::tiny_moe;
+using namespace model_test;
 
 TEST(Fp8, linears_read_blocks_and_write_16_bits) {
   const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {}, fp8()));
@@ -35,13 +26,6 @@ TEST(Fp8, experts_are_quantised_and_their_router_is_not) {
   EXPECT_EQ(find_operator(graph, "router").dtype, Dtype::bf16);
 }
 
-TEST(Fp8, costs_the_flops_of_16_bits) {
-  for (const ModelSpec& spec : {tiny(), tiny_moe()}) {
-    EXPECT_EQ(graph_of(spec, decode(2, 8, {}, fp8())).totals.matmul_flops,
-              graph_of(spec, decode(2, 8)).totals.matmul_flops);
-  }
-}
-
 // A byte per weight and 4 bytes per block of 128 x 128; see test_memory.cpp for the sizes.
 TEST(Fp8, weights_take_a_byte_and_a_scale_per_block) {
   const MemoryUse use = memory_use(graph_of(tiny(), decode(2, 8, {}, fp8())));
@@ -51,14 +35,10 @@ TEST(Fp8, weights_take_a_byte_and_a_scale_per_block) {
 
 TEST(Fp8, a_model_with_priced_operators_is_not_measured) {
   EXPECT_NO_THROW(require_measurable(graph_of(tiny(), decode(2, 8))));
-  try {
-    require_measurable(graph_of(tiny(), decode(2, 8, {}, fp8())));
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::refused);
-    EXPECT_THAT(error.line(),
-                testing::HasSubstr("op block_quantize has a formula and no reference yet"));
-  }
+  const Error error =
+      test::error_of([] { require_measurable(graph_of(tiny(), decode(2, 8, {}, fp8()))); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  says(error.line(), "op block_quantize has a formula and no reference yet");
 }
 
 }  // namespace

@@ -35,18 +35,18 @@ TEST(Size, is_a_measure_of_the_load) {
 }
 
 TEST(Size, calculates_for_another_load_as_for_its_own) {
-  expect_size(context() + 7, 57, 77);
-  expect_size(context() - new_tokens(), 46, 68);
-  expect_size(Size(100) - context(), 50, 30);
-  expect_size(tokens() * 6, 72, 60);
-  expect_size(Size(6) * tokens(), 72, 60);
-  expect_size(tokens() * context(), 600, 700);
-  expect_size(context() / 8, 6, 8);
-  expect_size(Size(1000) / context(), 20, 14);
-  expect_size(ceiling(context(), 8), 7, 9);
-  expect_size(ceiling(context(), 10), 5, 7);
-  expect_size(tokens() * 2 * 3, 72, 60);
-  expect_size(context() / 8 * 8 + tokens() - 1, 48 + 11, 64 + 9);
+  struct Case {
+    Size size;
+    std::int64_t of_here, of_there;
+  };
+  const Case cases[] = {
+      {context() + 7, 57, 77},         {context() - new_tokens(), 46, 68},
+      {Size(100) - context(), 50, 30}, {tokens() * 6, 72, 60},
+      {Size(6) * tokens(), 72, 60},    {tokens() * context(), 600, 700},
+      {context() / 8, 6, 8},           {Size(1000) / context(), 20, 14},
+      {ceiling(context(), 8), 7, 9},   {ceiling(context(), 10), 5, 7},
+      {tokens() * 2 * 3, 72, 60},      {context() / 8 * 8 + tokens() - 1, 48 + 11, 64 + 9}};
+  for (const auto& [size, of_here, of_there] : cases) expect_size(size, of_here, of_there);
 }
 
 TEST(Size, of_constants_is_one) {
@@ -105,12 +105,13 @@ TEST(Size, in_bytes_is_rounded_up_to_whole_ones) {
 
 TEST(Extent, calculates_on_both_sides) {
   const Extent a{10, 4}, b{3, 2};
-  EXPECT_EQ((a * b).whole.constant(), 30);
-  EXPECT_EQ((a * b).local.constant(), 8);
-  EXPECT_EQ((a * Size(5)).whole.constant(), 50);
-  EXPECT_EQ((a * Size(5)).local.constant(), 20);
-  EXPECT_EQ((a + b).whole.constant(), 13);
-  EXPECT_EQ((a + b).local.constant(), 6);
+  const auto expect = [](const Extent& extent, std::int64_t whole, std::int64_t local) {
+    EXPECT_EQ(extent.whole.constant(), whole);
+    EXPECT_EQ(extent.local.constant(), local);
+  };
+  expect(a * b, 30, 8);
+  expect(a * Size(5), 50, 20);
+  expect(a + b, 13, 6);
 }
 
 }  // namespace

@@ -1,12 +1,7 @@
 // Splits of random models over random layouts: what all ranks execute and hold together is the
 // whole model, plus copies that this file states by itself, operator by operator.
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <map>
 #include <numeric>
-#include <random>
-#include <set>
 
 #include "fixtures.hpp"
 #include "model/graph/expert_layout.hpp"
@@ -15,8 +10,7 @@
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::prefill;
+using namespace model_test;
 
 struct Draw {
   ModelSpec spec;
@@ -46,7 +40,7 @@ class Drawing {
   }
 
   ModelSpec spec() {
-    ModelSpec out = model_test::tiny();
+    ModelSpec out = tiny();
     out.layers = one_of<std::int64_t>({1, 3, 4, 7});
     out.hidden = one_of<std::int64_t>({8, 24, 40});
     out.kv_heads = one_of<std::int64_t>({1, 2, 4});
@@ -83,7 +77,7 @@ class Drawing {
                             .pp = one_of({1, 1, 2, 3}),
                             .ep = one_of({1, 2, 3, 4, 6, 8, 12})};
     const auto batch = parallel.dp * parallel.pp * one_of<std::int64_t>({1, 2, 5});
-    const Precision precision = one_of({0, 1}) ? model_test::bf16() : model_test::int8();
+    const Precision precision = one_of({0, 1}) ? bf16() : int8();
     Configuration out = one_of({true, false}) ? decode(batch, 9, parallel, precision)
                                               : prefill(batch, 4, 9, parallel, precision);
     out.workload.routing_skew = one_of<std::int64_t>({0, 50, 150});
@@ -154,23 +148,11 @@ Copies copies_of(const std::string& name, const ModelSpec& spec, const Parallel&
   };
   if (const auto it = stated.find(name); it != stated.end()) return it->second;
   // Whole on every rank of a tensor group: norms, additions, the router, what quantises whole rows.
-  static const std::set<std::string> whole_on_every_rank = {"input_norm",
-                                                            "post_norm",
-                                                            "final_norm",
-                                                            "attention_residual_add",
-                                                            "ffn_residual_add",
-                                                            "router",
-                                                            "moe_route",
-                                                            "shared_expert_gate",
-                                                            "shared_expert_add",
-                                                            "qkv_quantize",
-                                                            "gate_up_quantize",
-                                                            "shared_gate_up_quantize",
-                                                            "lm_head_quantize",
-                                                            "o_proj_dequantize",
-                                                            "down_proj_dequantize",
-                                                            "shared_down_proj_dequantize"};
-  if (whole_on_every_rank.contains(name)) return {tp, tp * dp};
+  static constexpr std::string_view whole_on_every_rank =
+      " input_norm post_norm final_norm attention_residual_add ffn_residual_add router moe_route "
+      "shared_expert_gate shared_expert_add qkv_quantize gate_up_quantize shared_gate_up_quantize "
+      "lm_head_quantize o_proj_dequantize down_proj_dequantize shared_down_proj_dequantize ";
+  if (whole_on_every_rank.find(' ' + name + ' ') != std::string_view::npos) return {tp, tp * dp};
   return {1, dp};
 }
 
@@ -185,7 +167,7 @@ TEST_P(SplitProperties, the_ranks_together_do_the_whole_work_plus_the_stated_cop
   for (int i = 0; i < 60; ++i) {
     const Draw draw = drawing.next();
     const Parallel& parallel = draw.configuration.parallel;
-    const OperatorGraph graph = model_test::graph_of(draw.spec, draw.configuration);
+    const OperatorGraph graph = graph_of(draw.spec, draw.configuration);
     // The padded vocabulary is more than the model has.
     const bool pads = draw.spec.vocab % parallel.tp != 0;
     for (const Operator& op : graph.operators) {
@@ -221,8 +203,8 @@ TEST(SplitProperties, rows_of_all_expert_ranks_are_the_tokens_choices) {
   for (int i = 0; i < 300; ++i) {
     const Draw draw = drawing.next();
     if (draw.configuration.parallel.ep == 1) continue;
-    const OperatorGraph graph = model_test::graph_of(draw.spec, draw.configuration);
-    const Operator& op = model_test::find_operator(graph, "expert_gate_up");
+    const OperatorGraph graph = graph_of(draw.spec, draw.configuration);
+    const Operator& op = find_operator(graph, "expert_gate_up");
     std::int64_t rows = 0;
     for (const auto& problem : op.of_expert_rank) {
       if (problem) rows += problem->params.at("rows");
@@ -241,7 +223,7 @@ TEST(SplitProperties, a_graph_for_the_heaviest_ranks_differs_in_those_of_the_oth
   int differ = 0;
   for (int i = 0; i < 100; ++i) {
     const Draw draw = drawing.next();
-    const OperatorGraph each = model_test::graph_of(draw.spec, draw.configuration);
+    const OperatorGraph each = graph_of(draw.spec, draw.configuration);
     const auto heaviest = build_graph(draw.spec, draw.configuration, {}, ExpertRanks::heaviest);
     ASSERT_TRUE(heaviest);
     ASSERT_EQ(heaviest->operators.size(), each.operators.size());

@@ -1,38 +1,22 @@
 #include "model/pricing/composer.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-
 #include "fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::prefill;
-using model_test::tiny;
-using testing::HasSubstr;
+using namespace model_test;
 
-// A time per op, in ns. One layer takes 2 norms, 5 linears, rope, append, attention, 2 residual
-// adds and the activation: 2 + 50 + 2 + 3 + 20 + 8 + 5 = 90.
 const std::map<std::string, double>& op_times() {
-  static const std::map<std::string, double> times = {{"rmsnorm", 1},
-                                                      {"gemm", 10},
-                                                      {"rope", 2},
-                                                      {"copy", 3},
-                                                      {"attention", 20},
-                                                      {"residual_add", 4},
-                                                      {"gated_activation", 5},
-                                                      {"embedding", 6},
-                                                      {"all_reduce", 7},
-                                                      {"send_recv", 8},
+  static const std::map<std::string, double> times = {{"rmsnorm", 1},    {"gemm", 10},
+                                                      {"rope", 2},       {"copy", 3},
+                                                      {"attention", 20}, {"residual_add", 4},
+                                                      {"embedding", 6},  {"all_reduce", 7},
+                                                      {"send_recv", 8},  {"gated_activation", 5},
                                                       {"all_gather", 9}};
   return times;
 }
+
 constexpr double layer_ns = 90;
 constexpr double ends_ns = 6 + 1 + 10;  // embedding, final norm, head
 
@@ -56,12 +40,22 @@ Estimate composed(const Configuration& configuration, DeviceFacts facts = {}) {
   return evaluation.estimate.value();
 }
 
+// Latencies by op, changed for kernels of `op`; of all where it is "".
+Composer::Lookup with(const std::string& op, const std::function<void(Latency&)>& change) {
+  return [=](const KernelCase& kernel_case) -> std::optional<Latency> {
+    Latency latency = by_op(kernel_case);
+    if (op.empty() || kernel_case.problem.op == op) change(latency);
+    return latency;
+  };
+}
+
+const OperatorShare& share_of(const Estimate& estimate, std::string_view name) {
+  return *std::ranges::find(estimate.operators, name, &OperatorShare::name);
+}
+
 Device device_with(double bf16_flops_per_s, double s8_flops_per_s) {
-  Device out;
-  out.id = "d";
-  out.peaks.push_back({.path = "bf16", .dtype = Dtype::bf16, .flops_per_s = bf16_flops_per_s});
+  Device out = device_of(bf16_flops_per_s, 1e9);
   out.peaks.push_back({.path = "s8", .dtype = Dtype::s8, .flops_per_s = s8_flops_per_s});
-  out.bandwidths.push_back({.level = "memory", .bytes_per_s = 1e9});
   return out;
 }
 
@@ -75,28 +69,24 @@ TEST(Composer, adds_every_kernel_of_one_device) {
   EXPECT_EQ(estimate.provenance, Provenance::measured);
 }
 
-TEST(Composer, tensor_parallel_adds_its_collectives) {
-  const double collectives = 4 * 2 * 7 + 7 + 9;  // two per layer, after the embedding, the logits
-  EXPECT_DOUBLE_EQ(composed(decode(2, 8, {.tp = 2})).step_ns, 4 * layer_ns + ends_ns + collectives);
-}
-
-TEST(Composer, a_pipeline_takes_stages_times_the_slowest_period) {
-  const double last_stage = 2 * layer_ns + 1 + 10 + 8;  // longer than the first: 2 layers + 6 + 8
-  const Estimate estimate = composed(decode(2, 8, {.pp = 2}));
-  EXPECT_DOUBLE_EQ(estimate.step_ns, 2 * last_stage);
-  EXPECT_DOUBLE_EQ(estimate.tokens_per_s, 2 / (estimate.step_ns * 1e-9));
-}
-
-TEST(Composer, an_uneven_pipeline_waits_for_its_longest_stage) {
-  const double first_stage = 2 * layer_ns + 6 + 8;  // 2 of 4 layers on 3 stages
-  EXPECT_DOUBLE_EQ(composed(decode(3, 8, {.pp = 3})).step_ns, 3 * first_stage);
-}
-
-TEST(Composer, stages_that_are_stated_set_the_period) {
-  // One layer with the embedding, three with the head.
-  const double last_stage = 3 * layer_ns + 1 + 10 + 8;
-  const Estimate estimate = composed(decode(2, 8, {.pp = 2, .stages = {1, 3}}));
-  EXPECT_DOUBLE_EQ(estimate.step_ns, 2 * last_stage);
+TEST(Composer, a_step_is_its_kernels_times_the_period_of_its_longest_stage) {
+  struct Case {
+    Configuration configuration;
+    double ns, tokens;
+  };
+  const double first = 2 * layer_ns + 6 + 8, last = 2 * layer_ns + 1 + 10 + 8;
+  const Case cases[] = {
+      // Two collectives per layer, one after the embedding, the logits.
+      {decode(2, 8, {.tp = 2}), 4 * layer_ns + ends_ns + 4 * 2 * 7 + 7 + 9, 2},
+      {decode(2, 8, {.pp = 2}), 2 * last, 2},
+      {decode(3, 8, {.pp = 3}), 3 * first, 3},  // 2 of 4 layers on the first of 3 stages
+      {decode(2, 8, {.pp = 2, .stages = {1, 3}}), 2 * (last + layer_ns), 2},
+      {prefill(2, 16, 16), 4 * layer_ns + ends_ns, 32}};
+  for (const auto& [configuration, ns, tokens] : cases) {
+    const Estimate estimate = composed(configuration);
+    EXPECT_DOUBLE_EQ(estimate.step_ns, ns) << configuration.key();
+    EXPECT_DOUBLE_EQ(estimate.tokens_per_s, tokens / (ns * 1e-9)) << configuration.key();
+  }
 }
 
 // Two layers, the embedding and a hand-over; two layers, the end and a hand-over.
@@ -119,11 +109,6 @@ TEST(Composer, replicas_multiply_the_throughput) {
   const Estimate two = composed(decode(4, 8, {.dp = 2}));
   EXPECT_DOUBLE_EQ(two.step_ns, one.step_ns);
   EXPECT_DOUBLE_EQ(two.tokens_per_s, 2 * one.tokens_per_s);
-}
-
-TEST(Composer, prefill_counts_every_new_token) {
-  const Estimate estimate = composed(prefill(2, 16, 16));
-  EXPECT_DOUBLE_EQ(estimate.tokens_per_s, 32 / (estimate.step_ns * 1e-9));
 }
 
 // A rank of two has an early and a late block of the queries: two launches, whose work together is
@@ -165,27 +150,20 @@ TEST(Composer, shares_are_in_execution_order_and_the_largest_is_the_bottleneck) 
   const Estimate estimate = composed(decode(2, 8), {.measured = device_with(1e9, 1e9)});
   EXPECT_EQ(estimate.operators.front().name, "embedding");
   EXPECT_EQ(estimate.operators.back().name, "lm_head");
-  const auto attention = std::ranges::find(estimate.operators, "attention", &OperatorShare::name);
-  ASSERT_NE(attention, estimate.operators.end());
-  EXPECT_EQ(attention->count, 4);
-  EXPECT_DOUBLE_EQ(attention->ns, 80);
-  EXPECT_EQ(attention->layer_type, "decoder");
-  EXPECT_EQ(attention->dtype, "bf16");
-  EXPECT_EQ(estimate.bottleneck, "attention (" + attention->bound + ")");
+  const OperatorShare& attention = share_of(estimate, "attention");
+  EXPECT_EQ(attention.count, 4);
+  EXPECT_DOUBLE_EQ(attention.ns, 80);
+  EXPECT_EQ(attention.layer_type, "decoder");
+  EXPECT_EQ(attention.dtype, "bf16");
+  EXPECT_EQ(estimate.bottleneck, "attention (" + attention.bound + ")");
 }
 
 TEST(Composer, the_limiter_is_that_of_the_bound_beside_it) {
   const auto bound_of = [](Limiter limiter, DeviceFacts facts, std::string_view name,
                            Parallel parallel) {
-    const Estimate estimate =
-        composer(decode(2, 8, parallel), std::move(facts))
-            .compose([limiter](const KernelCase& kernel_case) -> std::optional<Latency> {
-              Latency latency = by_op(kernel_case);
-              latency.limiter = limiter;
-              return latency;
-            })
-            .estimate.value();
-    return std::ranges::find(estimate.operators, name, &OperatorShare::name)->bound;
+    const Composer one = composer(decode(2, 8, parallel), std::move(facts));
+    const Evaluation found = one.compose(with("", [=](Latency& l) { l.limiter = limiter; }));
+    return share_of(found.estimate.value(), name).bound;
   };
   // Whatever the device would say: the source knew which case it bounded.
   const DeviceFacts facts{.measured = device_with(1, 1e15)};
@@ -200,11 +178,10 @@ TEST(Composer, the_limiter_is_that_of_the_bound_beside_it) {
 // 2 x 2 x 256; attention 4 FLOPs x 4 heads x 4 wide x 2 sequences x 8 keys.
 TEST(Composer, mfu_is_the_matmul_flops_over_peak_and_time) {
   const double flops = 4 * (6 * 512 + 1024) + 1024;
-  const double peak = 1e12;
-  const Estimate estimate = composed(decode(2, 8), {.measured = device_with(peak, 1)});
+  const Estimate estimate = composed(decode(2, 8), {.measured = device_with(1e12, 1)});
   EXPECT_DOUBLE_EQ(estimate.matmul_flops, flops);
   ASSERT_TRUE(estimate.mfu);
-  EXPECT_DOUBLE_EQ(*estimate.mfu, flops / peak / (estimate.step_ns * 1e-9));
+  EXPECT_DOUBLE_EQ(*estimate.mfu, flops / 1e12 / (estimate.step_ns * 1e-9));
   EXPECT_FALSE(estimate.mfu_datasheet);
 }
 
@@ -215,8 +192,7 @@ TEST(Composer, every_operator_is_judged_by_the_peak_of_its_own_dtype) {
     return Latency{.ns = known == op_times().end() ? 1 : known->second};
   };
   const Evaluation evaluation =
-      composer(decode(2, 8, {}, model_test::int8()), {.measured = device_with(1e12, 4e12)})
-          .compose(times);
+      composer(decode(2, 8, {}, int8()), {.measured = device_with(1e12, 4e12)}).compose(times);
   ASSERT_TRUE(evaluation.estimate);
   const double ideal_s = linears / 4e12 + attention / 1e12;
   EXPECT_DOUBLE_EQ(*evaluation.estimate->mfu, ideal_s / (evaluation.estimate->step_ns * 1e-9));
@@ -238,78 +214,64 @@ TEST(Composer, an_mfu_without_a_peak_is_absent_with_a_reason) {
   no_bf16.peaks.erase(no_bf16.peaks.begin());
   const Estimate estimate = composed(decode(2, 8), {.measured = no_bf16});
   EXPECT_FALSE(estimate.mfu);
-  EXPECT_THAT(estimate.mfu_reason, HasSubstr("no peak for bf16"));
+  says(estimate.mfu_reason, "no peak for bf16");
 }
 
 TEST(Composer, a_missing_latency_is_named_and_never_filled_in) {
-  const auto without_attention = [](const KernelCase& kernel_case) -> std::optional<Latency> {
-    if (kernel_case.problem.op == "attention") return std::nullopt;
-    return by_op(kernel_case);
-  };
-  const Evaluation evaluation = composer(decode(2, 8)).compose(without_attention);
+  const Evaluation evaluation =
+      composer(decode(2, 8)).compose([](const KernelCase& k) -> std::optional<Latency> {
+        return k.problem.op == "attention" ? std::nullopt : std::optional(by_op(k));
+      });
   EXPECT_EQ(evaluation.status, Status::cancelled);
-  EXPECT_THAT(evaluation.reason, HasSubstr("attention"));
+  says(evaluation.reason, "attention");
   EXPECT_FALSE(evaluation.estimate);
   EXPECT_EQ(evaluation.configuration, decode(2, 8));
 }
 
 TEST(Composer, a_kernel_that_failed_gives_its_status_to_the_configuration) {
-  const auto crashing = [](const KernelCase& kernel_case) -> std::optional<Latency> {
-    Latency latency = by_op(kernel_case);
-    if (kernel_case.problem.op == "rope") {
-      latency.status = Status::crashed;
-      latency.reason = "signal 11";
-    }
-    return latency;
-  };
-  const Evaluation evaluation = composer(decode(2, 8)).compose(crashing);
+  const Evaluation evaluation = composer(decode(2, 8)).compose(with("rope", [](Latency& latency) {
+    latency.status = Status::crashed;
+    latency.reason = "signal 11";
+  }));
   EXPECT_EQ(evaluation.status, Status::crashed);
-  EXPECT_THAT(evaluation.reason, testing::AllOf(HasSubstr("rope"), HasSubstr("signal 11")));
+  EXPECT_THAT(evaluation.reason, AllOf(HasSubstr("rope"), HasSubstr("signal 11")));
 }
 
-// Latencies by op; those of `doubted` are suspect.
 Composer::Lookup doubting(const std::string& doubted) {
-  return [doubted](const KernelCase& kernel_case) -> std::optional<Latency> {
-    Latency latency = by_op(kernel_case);
-    if (kernel_case.problem.op == doubted) {
-      latency.status = Status::suspect;
-      latency.reason = "clock moved";
-    }
-    return latency;
-  };
+  return with(doubted, [](Latency& latency) {
+    latency.status = Status::suspect;
+    latency.reason = "clock moved";
+  });
 }
 
 TEST(Composer, a_suspect_part_below_a_twentieth_of_the_step_is_no_doubt_about_it) {
   const Evaluation evaluation = composer(decode(2, 8)).compose(doubting("embedding"));
   EXPECT_EQ(evaluation.status, Status::ok);
-  const auto& operators = evaluation.estimate.value().operators;
-  const auto embedding = std::ranges::find(operators, "embedding", &OperatorShare::name);
-  ASSERT_NE(embedding, operators.end());
-  EXPECT_EQ(embedding->status, Status::suspect);
+  EXPECT_EQ(share_of(evaluation.estimate.value(), "embedding").status, Status::suspect);
 }
 
 TEST(Composer, one_suspect_part_makes_the_estimate_suspect) {
   const Evaluation evaluation = composer(decode(2, 8)).compose(doubting("gemm"));
   EXPECT_EQ(evaluation.status, Status::suspect);
-  EXPECT_THAT(evaluation.reason, testing::AllOf(HasSubstr("gemm"), HasSubstr("clock moved")));
+  EXPECT_THAT(evaluation.reason, AllOf(HasSubstr("gemm"), HasSubstr("clock moved")));
   ASSERT_TRUE(evaluation.estimate);
   EXPECT_EQ(evaluation.estimate->status, Status::suspect);
 }
 
 TEST(Composer, the_weakest_provenance_wins) {
-  const auto with = [](Provenance provenance) {
+  const auto of_copies = [](Provenance provenance) {
     return composer(decode(2, 8))
-        .compose([provenance](const KernelCase& kernel_case) -> std::optional<Latency> {
-          Latency latency = by_op(kernel_case);
-          if (kernel_case.problem.op == "copy") latency.provenance = provenance;
-          if (kernel_case.problem.op == "rope") latency.provenance = Provenance::imported;
+        .compose([=](const KernelCase& k) -> std::optional<Latency> {
+          Latency latency = by_op(k);
+          if (k.problem.op == "copy") latency.provenance = provenance;
+          if (k.problem.op == "rope") latency.provenance = Provenance::imported;
           return latency;
         })
         .estimate->provenance;
   };
-  EXPECT_EQ(with(Provenance::measured), Provenance::imported);
-  EXPECT_EQ(with(Provenance::interpolated), Provenance::interpolated);
-  EXPECT_EQ(with(Provenance::roofline), Provenance::roofline);
+  EXPECT_EQ(of_copies(Provenance::measured), Provenance::imported);
+  EXPECT_EQ(of_copies(Provenance::interpolated), Provenance::interpolated);
+  EXPECT_EQ(of_copies(Provenance::roofline), Provenance::roofline);
 }
 
 TEST(Composer, memory_and_flops_are_those_of_the_graph) {
@@ -354,11 +316,13 @@ TEST(Price, equals_the_composed_estimate_for_every_strategy) {
     const auto priced = price(terms, times);
     ASSERT_TRUE(priced);
     const Estimate estimate = composed(configuration, facts);
-    EXPECT_DOUBLE_EQ(priced->step_ns, estimate.step_ns);
-    EXPECT_DOUBLE_EQ(priced->low_ns, estimate.low_ns);
-    EXPECT_DOUBLE_EQ(priced->high_ns, estimate.high_ns);
-    EXPECT_DOUBLE_EQ(priced->lower_bound_ns, estimate.lower_bound_ns);
-    EXPECT_DOUBLE_EQ(priced->tokens_per_s, estimate.tokens_per_s);
+    for (const auto& [a, b] : {std::pair{priced->step_ns, estimate.step_ns},
+                               {priced->low_ns, estimate.low_ns},
+                               {priced->high_ns, estimate.high_ns},
+                               {priced->lower_bound_ns, estimate.lower_bound_ns},
+                               {priced->tokens_per_s, estimate.tokens_per_s}}) {
+      EXPECT_DOUBLE_EQ(a, b) << configuration.key();
+    }
     EXPECT_DOUBLE_EQ(priced->mfu.value(), estimate.mfu.value());
   }
 }

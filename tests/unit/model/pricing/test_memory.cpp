@@ -1,19 +1,12 @@
 #include "model/pricing/memory.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
 #include "model/pricing/memory_text.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::prefill;
-using model_test::shipped;
-using model_test::tiny;
+using namespace model_test;
 
 MemoryUse use_of(const ModelSpec& spec, const Configuration& configuration) {
   return memory_use(graph_of(spec, configuration));
@@ -69,8 +62,8 @@ TEST(Memory, a_tied_table_is_held_once_where_both_ends_meet) {
     return use_of(tiny(), d).weight_bytes_total - use_of(tied, d).weight_bytes_total;
   };
   EXPECT_EQ(saved(decode(2, 8)), 512);
-  EXPECT_EQ(saved(decode(2, 8, {.pp = 2})), 0);               // the ends are on different ranks
-  EXPECT_EQ(saved(decode(2, 8, {}, model_test::int8())), 0);  // the head is stored as int8
+  EXPECT_EQ(saved(decode(2, 8, {.pp = 2})), 0);   // the ends are on different ranks
+  EXPECT_EQ(saved(decode(2, 8, {}, int8())), 0);  // the head is stored as int8
 }
 
 TEST(Memory, a_window_keeps_no_more_than_its_tokens) {
@@ -82,7 +75,7 @@ TEST(Memory, a_window_keeps_no_more_than_its_tokens) {
 }
 
 TEST(Memory, int8_weights_take_a_byte_and_their_scales) {
-  const MemoryUse use = use_of(tiny(), decode(1, 8, {}, model_test::int8()));
+  const MemoryUse use = use_of(tiny(), decode(1, 8, {}, int8()));
   // Scales: one f32 per output column: q 16, kv 16, o 8, gate and up 32, down 8; head 32.
   const std::int64_t layer = 64 + 768 + 4 * (16 + 16 + 8 + 32 + 8);
   EXPECT_EQ(use.largest.weight_bytes, 4 * layer + 512 + (256 + 4 * 32) + 32);
@@ -105,12 +98,11 @@ TEST(Memory, what_does_not_fit_says_how_many_bytes_are_missing) {
   const auto refusal = check_memory(use, needed - 7);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->reason, "out_of_memory");
-  EXPECT_THAT(refusal->text, testing::HasSubstr("short by 7 B"));
+  says(refusal->text, "short by 7 B");
 }
 
 TEST(Memory, sizes_in_reasons_have_units_and_keep_what_tells_two_apart) {
-  EXPECT_EQ(memory_shortage_text((std::int64_t{3} << 29) + (std::int64_t{1} << 30),
-                                 std::int64_t{1} << 30),
+  EXPECT_EQ(memory_shortage_text(5LL << 29, 1LL << 30),
             "a rank needs 2.5 GiB and 1 GiB may be used: short by 1.5 GiB");
   EXPECT_EQ(memory_size_text(1023), "1023 B");
   EXPECT_EQ(memory_size_text(115443122176), "107.5 GiB");  // 115443122176 / 2^30 = 107.515

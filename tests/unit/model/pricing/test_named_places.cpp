@@ -1,8 +1,4 @@
 // Ranks on devices that differ: each kernel is that of its rank's device, and the slowest counts.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <set>
 
 #include "fixtures.hpp"
 #include "model/pricing/composer.hpp"
@@ -12,9 +8,7 @@
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::tiny;
+using namespace model_test;
 
 Configuration on(std::vector<ShardPlace> places, Parallel parallel, std::int64_t batch = 4) {
   Configuration out = decode(batch, 32);
@@ -43,8 +37,8 @@ DeviceFacts facts_of(const Configuration& c) {
   return out;
 }
 
-Composer composer(const Configuration& c) {
-  return {graph_of(tiny(), c), placement_of(c), facts_of(c)};
+Composer composer(const Configuration& c, std::optional<DeviceFacts> facts = {}) {
+  return {graph_of(tiny(), c), placement_of(c), facts ? *std::move(facts) : facts_of(c)};
 }
 
 // 10 ns on the CPU, 30 ns on any other backend.
@@ -120,17 +114,11 @@ TEST(NamedPlaces, stacks_carry_the_place_of_their_rank) {
 }
 
 TEST(NamedPlaces, mfu_is_against_the_peaks_of_all_ranks) {
-  const auto device = [](double flops_per_s) {
-    Device out;
-    out.peaks.push_back({.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s});
-    return out;
-  };
   const Configuration c = on({half, gpu}, {.dp = 2});
   DeviceFacts facts = facts_of(c);
-  facts.of_ranks[0].measured = device(1e12);
-  facts.of_ranks[1].measured = device(3e12);
-  const Composer placed(graph_of(tiny(), c), placement_of(c), facts);
-  const Estimate e = placed.compose(by_backend).estimate.value();
+  facts.of_ranks[0].measured = device_of(1e12, 1);
+  facts.of_ranks[1].measured = device_of(3e12, 1);
+  const Estimate e = composer(c, facts).compose(by_backend).estimate.value();
   ASSERT_TRUE(e.mfu) << e.mfu_reason;
   EXPECT_NEAR(*e.mfu, e.matmul_flops / 4e12 / (e.step_ns * 1e-9), 1e-12 * *e.mfu);
 }
@@ -173,16 +161,14 @@ TEST(NamedPlaces, a_meter_that_devices_share_is_counted_once) {
 TEST(NamedPlaces, energy_that_was_not_metered_is_assumed_only_for_who_asks) {
   const Configuration c = on({gpu}, {});
   DeviceFacts facts = facts_of(c);
-  EXPECT_FALSE(
-      Composer(graph_of(tiny(), c), placement_of(c), facts).compose(by_backend).estimate->energy);
+  const auto priced = [&] { return composer(c, facts).compose(by_backend).estimate.value(); };
+  EXPECT_FALSE(priced().energy);
   facts.asks_energy = true;
-  const Estimate unknown =
-      Composer(graph_of(tiny(), c), placement_of(c), facts).compose(by_backend).estimate.value();
+  const Estimate unknown = priced();
   EXPECT_FALSE(unknown.energy);
-  EXPECT_THAT(unknown.energy_reason, testing::HasSubstr("no power of the device is known"));
+  says(unknown.energy_reason, "no power of the device is known");
   facts.of_ranks[0].datasheet = Device{.id = "h200", .power_w = 700};
-  const Estimate assumed =
-      Composer(graph_of(tiny(), c), placement_of(c), facts).compose(by_backend).estimate.value();
+  const Estimate assumed = priced();
   ASSERT_TRUE(assumed.energy);
   EXPECT_DOUBLE_EQ(assumed.energy->joules, 700 * assumed.step_ns * 1e-9);
   EXPECT_FALSE(assumed.energy->is_measured);
@@ -198,8 +184,8 @@ TEST(NamedPlaces, the_key_of_a_configuration_names_its_places) {
 
 TEST(NamedPlaces, ranks_meet_as_stacks_number_them) {
   const Parallel parallel{.dp = 2, .tp = 2, .pp = 2};
-  EXPECT_THAT(meeting_ranks(parallel, Split::column, 5), testing::ElementsAre(4, 5));
-  EXPECT_THAT(meeting_ranks(parallel, Split::pipeline, 5), testing::ElementsAre(5, 7));
+  EXPECT_THAT(meeting_ranks(parallel, Split::column, 5), ElementsAre(4, 5));
+  EXPECT_THAT(meeting_ranks(parallel, Split::pipeline, 5), ElementsAre(5, 7));
 }
 
 }  // namespace

@@ -2,23 +2,13 @@
 // ranks that execute their stacks and wait for each other in every shift.
 #include "model/pricing/pipeline.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <random>
-
 #include "fixtures.hpp"
 #include "model/pricing/composer.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::tiny;
-using testing::ElementsAre;
+using namespace model_test;
 
 // A stage begins a micro-batch when it is done with the one before and the stage before is done
 // with this one.
@@ -86,6 +76,11 @@ double ns_of(const KernelCase& k) {
   return 10 + static_cast<double>(hash % 97) * (1 + 0.3 * (k.shards_at_once - 1));
 }
 
+std::optional<Latency> timed(const KernelCase& k) {
+  const double ns = ns_of(k);
+  return Latency{.ns = ns, .low_ns = ns / 2, .high_ns = 3 * ns};
+}
+
 // Of the ranks of one replica: each executes its steps, and a shift ends when all have come.
 double run(const std::vector<Stack>& stacks) {
   std::vector<double> clock(stacks.size(), 0);
@@ -114,62 +109,51 @@ StackPlacement placement(CacheMode mode) {
   return {.backend = "cpu", .ring_bytes = 1 << 20, .mode = mode};
 }
 
-class PipelineStep : public testing::TestWithParam<CacheMode> {};
+constexpr CacheMode modes[] = {CacheMode::rotate_const, CacheMode::in_stack};
 
 // Also with fewer sequences than stages, where the rest is idle.
-TEST_P(PipelineStep, is_priced_as_its_stacks_run) {
-  for (const auto& [pp, batch] : {std::pair(2, 4), {3, 6}, {4, 8}, {2, 1}, {4, 1}, {4, 3}}) {
-    const OperatorGraph graph = graph_of(tiny(), decode(batch, 8, {.pp = pp}));
-    const Composer composer(graph, placement(GetParam()), {});
-    const Estimate estimate = composer
-                                  .compose([](const KernelCase& k) -> std::optional<Latency> {
-                                    const double ns = ns_of(k);
-                                    return Latency{.ns = ns, .low_ns = ns / 2, .high_ns = 3 * ns};
-                                  })
-                                  .estimate.value();
-    ASSERT_TRUE(estimate.alone);
-    const std::vector<Stack> stacks = build_stacks(graph, placement(GetParam()));
-    EXPECT_NEAR(estimate.alone->ns, run(stacks), 1e-6) << pp;
-    EXPECT_NEAR(estimate.alone->low_ns, estimate.alone->ns / 2, 1e-6);
-    EXPECT_NEAR(estimate.alone->high_ns, estimate.alone->ns * 3, 1e-6);
-  }
-}
-
-TEST_P(PipelineStep, operators_take_what_the_slowest_stage_executes) {
-  const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {.pp = 2}));
-  const Composer composer(graph, placement(GetParam()), {});
-  const auto lookup = [](const KernelCase& k) -> std::optional<Latency> {
-    return Latency{.ns = ns_of(k)};
-  };
-  const Estimate estimate = composer.compose(lookup).estimate.value();
-  const auto of_price = composer.operators_ns(lookup, estimate);
-  std::vector<std::map<std::string, double>> of_rank;
-  for (const Stack& stack : build_stacks(graph, placement(GetParam()))) {
-    auto& sums = of_rank.emplace_back();
-    for (const StackStep& step : stack.steps) {
-      sums[step.operator_name] += ns_of(stack.kernels[static_cast<std::size_t>(step.kernel)]);
+TEST(PipelineStep, is_priced_as_its_stacks_run) {
+  for (const CacheMode mode : modes) {
+    for (const auto& [pp, batch] : {std::pair(2, 4), {3, 6}, {4, 8}, {2, 1}, {4, 1}, {4, 3}}) {
+      const OperatorGraph graph = graph_of(tiny(), decode(batch, 8, {.pp = pp}));
+      const Composer composer(graph, placement(mode), {});
+      const Estimate estimate = composer.compose(timed).estimate.value();
+      ASSERT_TRUE(estimate.alone);
+      const std::vector<Stack> stacks = build_stacks(graph, placement(mode));
+      EXPECT_NEAR(estimate.alone->ns, run(stacks), 1e-6) << pp;
+      EXPECT_NEAR(estimate.alone->low_ns, estimate.alone->ns / 2, 1e-6);
+      EXPECT_NEAR(estimate.alone->high_ns, estimate.alone->ns * 3, 1e-6);
     }
   }
-  const auto& slowest = of_rank[of_price.contains("lm_head") ? 1 : 0];
-  ASSERT_EQ(of_price.size(), slowest.size());
-  for (const auto& [name, ns] : of_price) EXPECT_NEAR(ns, slowest.at(name), 1e-6) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, PipelineStep,
-                         testing::Values(CacheMode::rotate_const, CacheMode::in_stack),
-                         [](const auto& of) { return std::string(cache_mode_name(of.param)); });
+TEST(PipelineStep, operators_take_what_the_slowest_stage_executes) {
+  for (const CacheMode mode : modes) {
+    const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {.pp = 2}));
+    const Composer composer(graph, placement(mode), {});
+    const Estimate estimate = composer.compose(timed).estimate.value();
+    const auto of_price = composer.operators_ns(timed, estimate);
+    std::vector<std::map<std::string, double>> of_rank;
+    for (const Stack& stack : build_stacks(graph, placement(mode))) {
+      auto& sums = of_rank.emplace_back();
+      for (const StackStep& step : stack.steps) {
+        sums[step.operator_name] += ns_of(stack.kernels[static_cast<std::size_t>(step.kernel)]);
+      }
+    }
+    const auto& slowest = of_rank[of_price.contains("lm_head") ? 1 : 0];
+    ASSERT_EQ(of_price.size(), slowest.size());
+    for (const auto& [name, ns] : of_price) EXPECT_NEAR(ns, slowest.at(name), 1e-6) << name;
+  }
+}
 
 TEST(Pipeline, one_stage_has_no_step_apart) {
   const Composer composer(graph_of(tiny(), decode(2, 8, {.tp = 2})), placement(CacheMode::in_stack),
                           {});
-  const auto lookup = [](const KernelCase& k) -> std::optional<Latency> {
-    return Latency{.ns = ns_of(k)};
-  };
-  const Estimate estimate = composer.compose(lookup).estimate.value();
+  const Estimate estimate = composer.compose(timed).estimate.value();
   EXPECT_FALSE(estimate.alone);
   std::map<std::string, double> ns;
   for (const OperatorShare& share : estimate.operators) ns[share.name] += share.ns;
-  EXPECT_EQ(composer.operators_ns(lookup, estimate), ns);
+  EXPECT_EQ(composer.operators_ns(timed, estimate), ns);
 }
 
 // Stage 1 of two: idle, then two micro-batches of its two layers and the head; a shift ends each
@@ -256,8 +240,7 @@ TEST(Pipeline, ranks_meet_in_groups_where_they_are_not_all) {
 }
 
 TEST(Pipeline, replicas_that_exchange_rows_of_experts_meet_within_their_stage) {
-  const OperatorGraph graph =
-      graph_of(model_test::tiny_moe(), decode(4, 8, {.dp = 2, .pp = 2, .ep = 2}));
+  const OperatorGraph graph = graph_of(tiny_moe(), decode(4, 8, {.dp = 2, .pp = 2, .ep = 2}));
   const std::vector<Stack> stacks = build_stacks(graph, placement(CacheMode::rotate_const));
   int exchanges = 0;
   for (int rank = 0; rank < 4; ++rank) {

@@ -1,11 +1,7 @@
 // Where kernels stand, read off the whole stacks that the configuration executes.
 #include "model/pricing/layout/places.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
-#include <map>
-#include <set>
 
 #include "fixtures.hpp"
 #include "model/pricing/composer.hpp"
@@ -13,11 +9,7 @@
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::shipped;
-using model_test::tiny;
-using model_test::tiny_moe;
+using namespace model_test;
 
 using Neighbours = std::array<std::string, 4>;
 
@@ -51,61 +43,57 @@ struct Case {
   std::int64_t batch;
 };
 
-void PrintTo(const Case& c, std::ostream* os) { *os << c.model; }
+const Case cases[] = {{"qwen3-0.6b", {}, 1},
+                      {"qwen3-0.6b", {.tp = 2, .pp = 2}, 4},
+                      {"gemma-3-27b", {}, 2},
+                      {"deepseek-v3", {}, 1},
+                      {"qwen3-30b-a3b", {.dp = 2, .ep = 2}, 4}};
 
-class ShortStacks : public testing::TestWithParam<Case> {};
-
-TEST_P(ShortStacks, keep_every_operator_in_a_place_that_is_its_most_frequent_one) {
-  const Case& c = GetParam();
-  const OperatorGraph graph = graph_of(shipped(c.model), decode(c.batch, 64, c.parallel));
-  const auto whole = build_stacks(graph, placement(CacheMode::rotate_const));
-  const auto in_short = build_short_stacks(graph, placement(CacheMode::rotate_const));
-  ASSERT_EQ(whole.size(), in_short.size());
-  for (std::size_t rank = 0; rank < whole.size(); ++rank) {
-    EXPECT_LE(in_short[rank].steps.size(), whole[rank].steps.size());
-    const auto places = places_in(whole[rank]), kept = places_in(in_short[rank]);
-    for (const auto& [name, seen] : places) {
-      int most = 0;
-      for (const auto& [around, times] : seen) most = std::max(most, times);
-      if (executions(seen) < 2 * graph.micro_batches()) continue;
-      const bool stands_so = std::ranges::any_of(kept.at(name), [&](const auto& k) {
-        const auto known = seen.find(k.first);
-        return known != seen.end() && known->second == most;
-      });
-      EXPECT_TRUE(stands_so) << name;
+TEST(ShortStacks, keep_every_operator_in_a_place_that_is_its_most_frequent_one) {
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.model);
+    const OperatorGraph graph = graph_of(c.model, decode(c.batch, 64, c.parallel));
+    const auto whole = build_stacks(graph, placement(CacheMode::rotate_const));
+    const auto in_short = build_short_stacks(graph, placement(CacheMode::rotate_const));
+    ASSERT_EQ(whole.size(), in_short.size());
+    for (std::size_t rank = 0; rank < whole.size(); ++rank) {
+      EXPECT_LE(in_short[rank].steps.size(), whole[rank].steps.size());
+      const auto places = places_in(whole[rank]), kept = places_in(in_short[rank]);
+      for (const auto& [name, seen] : places) {
+        int most = 0;
+        for (const auto& [around, times] : seen) most = std::max(most, times);
+        if (executions(seen) < 2 * graph.micro_batches()) continue;
+        const bool stands_so = std::ranges::any_of(kept.at(name), [&](const auto& k) {
+          const auto known = seen.find(k.first);
+          return known != seen.end() && known->second == most;
+        });
+        EXPECT_TRUE(stands_so) << name;
+      }
     }
   }
 }
 
 // What the Composer asks for is what the short stacks execute, on the ranks together.
-TEST_P(ShortStacks, hold_every_kernel_that_the_step_is_composed_of) {
-  const Case& c = GetParam();
-  const OperatorGraph graph = graph_of(shipped(c.model), decode(c.batch, 64, c.parallel));
-  std::set<KernelCase> held;
-  for (const Stack& stack : build_short_stacks(graph, placement(CacheMode::in_stack))) {
-    EXPECT_EQ(stack.kernels.size(), stack.instances.size());
-    std::set<std::int32_t> executed;
-    for (const StackStep& step : stack.steps) executed.insert(step.kernel);
-    EXPECT_EQ(executed.size(), stack.kernels.size()) << "each is executed";
-    held.insert(stack.kernels.begin(), stack.kernels.end());
-  }
-  const Composer composer(graph, placement(CacheMode::in_stack), {});
-  for (const KernelCase& k : composer.kernels()) {
-    if (k.mode != CacheMode::in_stack) continue;
-    EXPECT_TRUE(held.contains(k)) << k.key();
-    EXPECT_EQ(k.neighbours.size(), 12U);
+TEST(ShortStacks, hold_every_kernel_that_the_step_is_composed_of) {
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.model);
+    const OperatorGraph graph = graph_of(c.model, decode(c.batch, 64, c.parallel));
+    std::set<KernelCase> held;
+    for (const Stack& stack : build_short_stacks(graph, placement(CacheMode::in_stack))) {
+      EXPECT_EQ(stack.kernels.size(), stack.instances.size());
+      std::set<std::int32_t> executed;
+      for (const StackStep& step : stack.steps) executed.insert(step.kernel);
+      EXPECT_EQ(executed.size(), stack.kernels.size()) << "each is executed";
+      held.insert(stack.kernels.begin(), stack.kernels.end());
+    }
+    const Composer composer(graph, placement(CacheMode::in_stack), {});
+    for (const KernelCase& k : composer.kernels()) {
+      if (k.mode != CacheMode::in_stack) continue;
+      EXPECT_TRUE(held.contains(k)) << k.key();
+      EXPECT_EQ(k.neighbours.size(), 12U);
+    }
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Models, ShortStacks,
-                         testing::Values(Case{"qwen3-0.6b", {}, 1},
-                                         Case{"qwen3-0.6b", {.tp = 2, .pp = 2}, 4},
-                                         Case{"gemma-3-27b", {}, 2}, Case{"deepseek-v3", {}, 1},
-                                         Case{"qwen3-30b-a3b", {.dp = 2, .ep = 2}, 4}),
-                         [](const auto& of) {
-                           return model_test::test_name(of.param.model) + "_" +
-                                  std::to_string(of.index);
-                         });
 
 std::string neighbours_of(const OperatorGraph& graph, const char* name) {
   const auto all = usual_neighbours(graph, 0);
@@ -117,14 +105,17 @@ std::string neighbours_of(const OperatorGraph& graph, const char* name) {
 
 TEST(Places, operators_of_one_problem_stand_in_places_of_their_own) {
   const OperatorGraph graph = graph_of(tiny(), decode(2, 8));
-  EXPECT_NE(neighbours_of(graph, "input_norm"), neighbours_of(graph, "post_norm"));
-  EXPECT_NE(neighbours_of(graph, "q_proj"), neighbours_of(graph, "kv_proj"));
+  const auto of = [&](const char* name) { return neighbours_of(graph, name); };
+  EXPECT_NE(of("input_norm"), of("post_norm"));
+  EXPECT_NE(of("q_proj"), of("kv_proj"));
   // Another context is another attention, which stands three before the residual's norm.
   const OperatorGraph deeper = graph_of(tiny(), decode(2, 16));
-  EXPECT_EQ(neighbours_of(graph, "attention"), neighbours_of(deeper, "attention"));
-  EXPECT_NE(neighbours_of(graph, "o_proj"), neighbours_of(deeper, "o_proj"));
-  EXPECT_NE(neighbours_of(graph, "post_norm"), neighbours_of(deeper, "post_norm"));
-  EXPECT_EQ(neighbours_of(graph, "gate_up_proj"), neighbours_of(deeper, "gate_up_proj"));
+  for (const auto& [name, is_equal] : {std::pair{"attention", true},
+                                       {"o_proj", false},
+                                       {"post_norm", false},
+                                       {"gate_up_proj", true}}) {
+    EXPECT_EQ(of(name) == neighbours_of(deeper, name), is_equal) << name;
+  }
 }
 
 // q and kv are one kernel in loops of their own, and two where they stand.
@@ -143,7 +134,7 @@ TEST(Places, a_stack_has_a_kernel_per_place) {
 // Two layers have every place of a uniform stack between them; a layer of another kind is one more.
 TEST(Places, a_short_sequence_has_no_more_layers_than_the_places_need) {
   const auto layers = [](const char* model) {
-    return short_sequence(graph_of(shipped(model), decode(1, 4096)), 0).size();
+    return short_sequence(graph_of(model, decode(1, 4096)), 0).size();
   };
   EXPECT_EQ(layers("qwen3-0.6b"), 2U);
   EXPECT_EQ(layers("llama-3.1-70b"), 2U);
@@ -151,7 +142,7 @@ TEST(Places, a_short_sequence_has_no_more_layers_than_the_places_need) {
 }
 
 TEST(Places, what_a_stage_executes_once_is_measured_in_a_loop) {
-  const OperatorGraph graph = graph_of(shipped("qwen3-0.6b"), decode(1, 64));
+  const OperatorGraph graph = graph_of("qwen3-0.6b", decode(1, 64));
   for (const char* once : {"embedding", "final_norm", "lm_head"}) {
     EXPECT_EQ(neighbours_of(graph, once), "") << once;
   }
@@ -164,7 +155,7 @@ TEST(Places, what_a_stage_executes_once_is_measured_in_a_loop) {
 
 // Fewer argument sets than a loop of its own: the other kernels move most of the ring.
 TEST(Places, short_stacks_hold_as_many_sets_as_keep_constants_cold) {
-  const OperatorGraph graph = graph_of(shipped("llama-3.1-8b"), decode(1, 64));
+  const OperatorGraph graph = graph_of("llama-3.1-8b", decode(1, 64));
   const Stack whole = build_stacks(graph, placement(CacheMode::in_stack)).front();
   const Stack kept = build_short_stacks(graph, placement(CacheMode::in_stack)).front();
   double layers_bytes = 0;

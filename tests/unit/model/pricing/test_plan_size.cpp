@@ -1,10 +1,7 @@
 // Devices, energy, cost and carbon: N = FLOPs / (peak x MFU x time), against a published run.
 #include "model/pricing/plan_size.hpp"
 
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::model_test {
 namespace {
@@ -51,8 +48,7 @@ TEST(PlanSize, devices_are_whole_and_no_fewer_than_memory_asks) {
 }
 
 TEST(PlanSize, a_trained_token_costs_three_forward_passes) {
-  const Configuration d{"m", {}, bf16(), {Phase::training, 1, 64, 64}};
-  const OperatorGraph g = graph_of(tiny(), d);
+  const OperatorGraph g = graph_of(tiny(), training(1, 64));
   EXPECT_DOUBLE_EQ(training_flops_per_token(tiny(), bf16(), 64), 3 * g.totals.matmul_flops / 64);
 }
 

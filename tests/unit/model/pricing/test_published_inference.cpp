@@ -2,9 +2,6 @@
 // not far from the best of them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iostream>
-
 #include "tests/unit/model/pricing/published_rows.hpp"
 
 namespace halmark {
@@ -12,9 +9,6 @@ namespace {
 
 TEST(PublishedInference, no_bound_of_the_program_is_above_a_measurement) {
   const published::Checks checks = published::inference_checks();
-  for (const auto& [why, count] : checks.passed_over) {
-    std::cout << "passed over, " << count << " rows: " << why << '\n';
-  }
   ASSERT_GE(checks.all.size(), 150u);
   for (const published::Check& check : checks.all) {
     EXPECT_LE(check.bound, 1) << check.row;
@@ -22,11 +16,6 @@ TEST(PublishedInference, no_bound_of_the_program_is_above_a_measurement) {
     EXPECT_GT(check.floor, 0) << check.row;
   }
   const published::Check& closest = checks.closest();
-  const auto floors = std::ranges::count_if(
-      checks.all, [](const published::Check& check) { return check.floor > 1; });
-  std::cout << checks.rows << " rows, " << checks.all.size() << " figures; median bound "
-            << checks.median_bound() << " of the measurement, closest " << closest.bound << ": "
-            << closest.row << "; " << floors << " floors, which sum guesses, are above theirs\n";
   EXPECT_GT(closest.bound, 0.6) << "a bound that is far from everything says nothing";
 }
 

@@ -1,25 +1,20 @@
 #include "model/pricing/stack/stack.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-
 #include "fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::find_operator;
-using model_test::graph_of;
-using model_test::tiny;
+using namespace model_test;
 
 constexpr std::int64_t unlimited = std::int64_t{1} << 40;
 
 StackPlacement cpu(std::int64_t ring_bytes = unlimited) {
   return {.backend = "cpu", .ring_bytes = ring_bytes};
+}
+
+std::vector<Stack> stacks_of(const Configuration& c, std::int64_t ring_bytes = unlimited) {
+  return build_stacks(graph_of(tiny(), c), cpu(ring_bytes));
 }
 
 const KernelCase& case_of(const Stack& stack, std::string_view operator_name) {
@@ -44,8 +39,7 @@ TEST(Stack, executes_every_operator_as_often_as_the_graph_counts) {
 }
 
 TEST(Stack, no_two_steps_share_an_instance_of_a_kernel) {
-  const OperatorGraph graph = graph_of(tiny(), decode(2, 8));
-  const Stack stack = build_stacks(graph, cpu()).front();
+  const Stack stack = stacks_of(decode(2, 8)).front();
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
   for (const StackStep& step : stack.steps) {
     EXPECT_TRUE(seen.emplace(step.kernel, step.instance).second) << step.operator_name;
@@ -57,16 +51,16 @@ TEST(Stack, no_two_steps_share_an_instance_of_a_kernel) {
 }
 
 TEST(Stack, layer_l_uses_instance_l_of_its_attention) {
-  const Stack stack = build_stacks(graph_of(tiny(), decode(2, 8)), cpu()).front();
+  const Stack stack = stacks_of(decode(2, 8)).front();
   std::vector<std::int32_t> instances;
   for (const StackStep& step : stack.steps) {
     if (step.operator_name == "attention") instances.push_back(step.instance);
   }
-  EXPECT_THAT(instances, testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(instances, ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Stack, equal_problems_are_one_kernel) {
-  const Stack stack = build_stacks(graph_of(tiny(), decode(2, 8)), cpu()).front();
+  const Stack stack = stacks_of(decode(2, 8)).front();
   EXPECT_EQ(case_of(stack, "input_norm"), case_of(stack, "final_norm"));
   EXPECT_EQ(case_of(stack, "q_proj"), case_of(stack, "kv_proj"));  // both 16 columns here
   EXPECT_NE(case_of(stack, "q_proj"), case_of(stack, "gate_up_proj"));
@@ -76,16 +70,15 @@ TEST(Stack, equal_problems_are_one_kernel) {
 
 // The norm has 9 instances of 32 constant bytes; q and kv share 8 instances of 256 bytes.
 TEST(Stack, the_ring_covers_its_bytes_and_never_more_than_the_instances) {
-  const OperatorGraph graph = graph_of(tiny(), decode(2, 8));
-  const auto sets = [&](std::int64_t ring_bytes, std::string_view name) {
-    return case_of(build_stacks(graph, cpu(ring_bytes)).front(), name).sets;
-  };
-  EXPECT_EQ(sets(256, "input_norm"), 8);
-  EXPECT_EQ(sets(256, "q_proj"), 1);
-  EXPECT_EQ(sets(257, "q_proj"), 2);
-  EXPECT_EQ(sets(unlimited, "input_norm"), 9);
-  EXPECT_EQ(sets(unlimited, "q_proj"), 8);
-  EXPECT_EQ(sets(unlimited, "ffn_residual_add"), 1);  // nothing constant to rotate
+  for (const auto& [ring_bytes, name, sets] :
+       {std::tuple{std::int64_t{256}, "input_norm", 8},
+        {256, "q_proj", 1},
+        {257, "q_proj", 2},
+        {unlimited, "input_norm", 9},
+        {unlimited, "q_proj", 8},
+        {unlimited, "ffn_residual_add", 1}}) {  // nothing constant to rotate
+    EXPECT_EQ(case_of(stacks_of(decode(2, 8), ring_bytes).front(), name).sets, sets) << name;
+  }
 }
 
 TEST(Stack, shards_of_a_cpu_are_equal_cuts_that_run_at_once) {
@@ -100,16 +93,15 @@ TEST(Stack, shards_of_a_cpu_are_equal_cuts_that_run_at_once) {
 }
 
 TEST(Stack, collectives_carry_their_ranks) {
-  const OperatorGraph graph = graph_of(tiny(), decode(4, 8, {.dp = 2, .tp = 2}));
-  const KernelCase reduce = case_of(build_stacks(graph, cpu()).front(), "ffn_all_reduce");
+  const KernelCase reduce =
+      case_of(stacks_of(decode(4, 8, {.dp = 2, .tp = 2})).front(), "ffn_all_reduce");
   EXPECT_TRUE(reduce.is_collective());
   EXPECT_EQ(reduce.problem.params.at("ranks"), 2);  // the tensor group, not the deployment
   EXPECT_EQ(reduce.shards_at_once, 4);
 }
 
 TEST(Stack, ranks_are_ordered_by_replica_then_stage_then_tensor_rank) {
-  const OperatorGraph graph = graph_of(tiny(), decode(8, 8, {.dp = 2, .tp = 2, .pp = 2}));
-  const std::vector<Stack> stacks = build_stacks(graph, cpu());
+  const std::vector<Stack> stacks = stacks_of(decode(8, 8, {.dp = 2, .tp = 2, .pp = 2}));
   ASSERT_EQ(stacks.size(), 8u);
   for (std::size_t rank = 0; rank < stacks.size(); ++rank) {
     const bool is_first_stage = rank / 2 % 2 == 0;
@@ -122,8 +114,7 @@ TEST(Stack, ranks_are_ordered_by_replica_then_stage_then_tensor_rank) {
 }
 
 TEST(Stack, ranks_of_a_tensor_group_execute_the_same_collectives_in_the_same_order) {
-  const OperatorGraph graph = graph_of(tiny(), decode(4, 8, {.tp = 2, .pp = 2}));
-  const std::vector<Stack> stacks = build_stacks(graph, cpu());
+  const std::vector<Stack> stacks = stacks_of(decode(4, 8, {.tp = 2, .pp = 2}));
   const auto collectives = [](const Stack& stack) {
     std::vector<Problem> out;
     for (const StackStep& step : stack.steps) {

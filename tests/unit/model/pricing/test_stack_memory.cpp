@@ -2,9 +2,6 @@
 // for every shipped model against the contracts of the stack's own kernels.
 #include "model/pricing/stack/stack_memory.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
@@ -13,11 +10,7 @@
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::prefill;
-using model_test::shipped;
-using model_test::tiny;
+using namespace model_test;
 
 TEST(StackMemory, what_the_tiny_model_keeps_is_what_its_kernels_hold) {
   const StackMemory memory = stack_memory(graph_of(tiny(), decode(2, 8)), 0, 0);
@@ -29,12 +22,8 @@ TEST(StackMemory, what_the_tiny_model_keeps_is_what_its_kernels_hold) {
 }
 
 TEST(StackMemory, a_tied_table_is_two_operands_where_one_stage_has_both_ends) {
-  const ModelSpec spec = read_model(
-      R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 8,
-          "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
-          "intermediate_size": 16, "vocab_size": 32, "tie_word_embeddings": true,
-          "max_position_embeddings": 128})",
-      "tied.json");
+  ModelSpec spec = tiny();
+  spec.tied = true;
   EXPECT_EQ(stack_memory(graph_of(spec, decode(2, 8)), 0, 0).table_twice_bytes, 32 * 8 * 2);
   for (const std::size_t stage : {0, 1}) {
     EXPECT_EQ(stack_memory(graph_of(spec, decode(2, 8, {.pp = 2})), stage, 0).table_twice_bytes, 0);
@@ -43,13 +32,13 @@ TEST(StackMemory, a_tied_table_is_two_operands_where_one_stage_has_both_ends) {
 
 // Qwen2.5-0.5B: 24 layers, biases on 14 query heads and twice 2 KV heads of width 64, in bf16.
 TEST(StackMemory, biases_are_counted_and_no_kernel_reads_them) {
-  const OperatorGraph graph = graph_of(shipped("qwen2.5-0.5b"), decode(1, 128));
+  const OperatorGraph graph = graph_of("qwen2.5-0.5b", decode(1, 128));
   EXPECT_EQ(stack_memory(graph, 0, 0).unread_bytes, 24 * (14 + 2 + 2) * 64 * 2);
 }
 
 // Mistral-7B v0.1 sees 4096 tokens: 32 layers, K and V of 8 heads of width 128 in bf16.
 TEST(StackMemory, kernels_get_keys_that_a_window_has_dropped) {
-  const OperatorGraph graph = graph_of(shipped("mistral-7b-v0.1"), decode(1, 6000));
+  const OperatorGraph graph = graph_of("mistral-7b-v0.1", decode(1, 6000));
   EXPECT_EQ(stack_memory(graph, 0, 0).beyond_window_bytes, 32ll * 2 * 8 * 128 * 2 * (6000 - 4096));
 }
 
@@ -122,9 +111,9 @@ TEST(StackMemory, a_stage_of_one_layer_holds_its_weights_once) {
 
 TEST(StackMemory, every_shipped_model_and_split_is_explained_to_the_byte) {
   int ranks = 0;
-  for (const std::string& id : model_test::shipped_ids()) {
+  for (const std::string& id : shipped_ids()) {
     const ModelSpec spec = shipped(id);
-    for (const Precision& precision : {model_test::bf16(), model_test::f32(), model_test::int8()}) {
+    for (const Precision& precision : {bf16(), f32(), int8()}) {
       for (const Parallel& parallel :
            {Parallel{}, Parallel{.tp = 2}, Parallel{.pp = 2}, Parallel{.tp = 2, .pp = 2},
             Parallel{.dp = 2}, Parallel{.tp = 2, .ep = 2}, Parallel{.dp = 2, .ep = 2}}) {

@@ -3,7 +3,6 @@
 #include "model/serving/serving.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,6 @@
 // Served deployments against the Composer's own operators, and their other figures by hand.
 #include "model/serving/serving_pricer.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "fixtures.hpp"
 #include "model/pricing/composer.hpp"
 #include "roofline/estimate.hpp"
@@ -13,21 +8,14 @@
 namespace halmark {
 namespace {
 
-using model_test::bf16;
-using model_test::graph_of;
-using model_test::shipped;
-
-Device gpu() {
-  Device out;
-  out.id = "gpu";
-  out.peaks.push_back({.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e15});
-  out.bandwidths.push_back({.level = "memory", .bytes_per_s = 4e12});
-  out.links.push_back({.name = "link", .bytes_per_s = 4.5e11, .domain_devices = 8});
-  return out;
-}
+using namespace model_test;
 
 const Device& device() {
-  static const Device one = gpu();
+  static const Device one = [] {
+    Device out = device_of(1e15, 4e12);
+    out.links = {{.name = "link", .bytes_per_s = 4.5e11, .domain_devices = 8}};
+    return out;
+  }();
   return one;
 }
 
@@ -174,7 +162,7 @@ TEST(ServingPricer, a_cache_that_does_not_fit_says_by_how_much) {
   const auto refused = p.answer(p.served({}, 256, 2048));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.failure.reason, "out_of_memory");
-  EXPECT_THAT(refused.failure.text, testing::HasSubstr("short by"));
+  says(refused.failure.text, "short by");
   EXPECT_TRUE(p.answer(p.served({}, 1, 64)).value.has_value());
 }
 

@@ -1,32 +1,23 @@
 // What a configuration states beside the decoder: named, or refused with the nearest known type.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
-#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/families/family.hpp"
 #include "model/spec/coverage.hpp"
-#include "tests/unit/case_name.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace model_test;
 
-Json tiny_config() { return parse_json(model_test::tiny_json, "tiny.json"); }
+Json tiny_config() { return parse_json(tiny_json, "tiny.json"); }
 ModelSpec read(const Json& config) { return read_model(config.dump(), "config.json"); }
 std::string refusal_of(const Json& config) {
   return test::error_of([&] { read(config); }).line();
 }
 
 TEST(Coverage, a_plain_decoder_has_nothing_to_say) {
-  const ModelSpec spec = model_test::tiny();
+  const ModelSpec spec = tiny();
   EXPECT_THAT(spec.not_modelled, IsEmpty());
   EXPECT_THAT(spec.not_read, IsEmpty());
   EXPECT_THAT(model_notes(spec), IsEmpty());
@@ -48,8 +39,7 @@ TEST(Coverage, the_language_tower_of_llava_has_the_sizes_that_its_class_says) {
       "vision_feature_layer": -2, "vision_feature_select_strategy": "default",
       "vocab_size": 32064})",
                                          "llava"));
-  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters,
-            6'738'415'616 + 2 * 64 * 4096);
+  EXPECT_EQ(graph_of(spec, decode(1, 1)).totals.parameters, 6'738'415'616 + 2 * 64 * 4096);
   EXPECT_THAT(spec.not_modelled,
               ElementsAre("all of 'llava' but its language tower 'llama' (model_type)",
                           "vision tower (vision_config)"));
@@ -60,7 +50,7 @@ TEST(Coverage, the_language_tower_of_llava_has_the_sizes_that_its_class_says) {
 // The thinker of Qwen3-Omni 30B is Qwen3-30B-A3B (30,532,122,624 parameters) with 128 more rows in
 // both tables. Fields around the language tower are about the rest of the model.
 TEST(Coverage, the_language_tower_of_an_omni_model_lies_two_levels_deep) {
-  Json text = read_json_file((model_test::model_dir() / "qwen3-30b-a3b.json").string())["config"];
+  Json text = read_json_file((model_dir() / "qwen3-30b-a3b.json").string())["config"];
   text["model_type"] = "qwen3_omni_moe_text";
   text["vocab_size"] = 151'936 + 128;
   const Json config = {{"model_type", "qwen3_omni_moe"},
@@ -73,8 +63,7 @@ TEST(Coverage, the_language_tower_of_an_omni_model_lies_two_levels_deep) {
                          {"vision_config", {{"depth", 27}}},
                          {"position_id_per_seconds", 13}}}};
   const ModelSpec spec = read(config);
-  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters,
-            30'532'122'624 + 2 * 128 * 2048);
+  EXPECT_EQ(graph_of(spec, decode(1, 1)).totals.parameters, 30'532'122'624 + 2 * 128 * 2048);
   EXPECT_THAT(spec.not_modelled,
               ElementsAre(HasSubstr("qwen3_omni_moe"), "vision tower (vision_config)",
                           "audio tower (audio_config)", "speech output (talker_config)"));
@@ -108,33 +97,28 @@ struct Refused {
   const char* value;
   const char* said;
 };
-class OtherOperators : public testing::TestWithParam<Refused> {};
-
-TEST_P(OtherOperators, are_refused) {
-  Json config = tiny_config();
-  config[GetParam().field] = parse_json(GetParam().value, "value");
-  EXPECT_THAT(refusal_of(config), AllOf(HasSubstr(GetParam().field), HasSubstr(GetParam().said)));
+TEST(Coverage, other_operators_are_refused) {
+  const Refused rows[] = {{"architectures", "[\"LlamaForSequenceClassification\"]", "LM head"},
+                          {"architectures", "[\"LlamaForTokenClassification\"]", "LM head"},
+                          {"architectures", "[\"MistralModel\"]", "without a head"},
+                          {"is_encoder_decoder", "true", "encoder-decoder"},
+                          {"is_causal", "false", "both directions"},
+                          {"use_bidirectional_attention", "true", "both directions"},
+                          {"add_cross_attention", "true", "another sequence"},
+                          {"cross_attention_layers", "[3, 8]", "another sequence"},
+                          {"num_kv_shared_layers", "10", "share keys and values"},
+                          {"use_cla", "true", "share keys and values"},
+                          {"layer_types",
+                           "[\"linear_attention\", \"full_attention\", \"full_attention\", "
+                           "\"full_attention\"]",
+                           "linear_attention"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.value);
+    Json config = tiny_config();
+    config[row.field] = parse_json(row.value, "value");
+    EXPECT_THAT(refusal_of(config), AllOf(HasSubstr(row.field), HasSubstr(row.said)));
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Fields, OtherOperators,
-    testing::Values(Refused{"architectures", "[\"LlamaForSequenceClassification\"]", "LM head"},
-                    Refused{"architectures", "[\"LlamaForTokenClassification\"]", "LM head"},
-                    Refused{"architectures", "[\"MistralModel\"]", "without a head"},
-                    Refused{"is_encoder_decoder", "true", "encoder-decoder"},
-                    Refused{"is_causal", "false", "both directions"},
-                    Refused{"use_bidirectional_attention", "true", "both directions"},
-                    Refused{"add_cross_attention", "true", "another sequence"},
-                    Refused{"cross_attention_layers", "[3, 8]", "another sequence"},
-                    Refused{"num_kv_shared_layers", "10", "share keys and values"},
-                    Refused{"use_cla", "true", "share keys and values"},
-                    Refused{"layer_types",
-                            "[\"linear_attention\", \"full_attention\", \"full_attention\", "
-                            "\"full_attention\"]",
-                            "linear_attention"}),
-    [](const auto& info) {
-      return test::case_name({info.param.field, info.param.value});
-    });
 
 TEST(Coverage, what_says_that_it_is_a_causal_language_model_is_read) {
   Json config = tiny_config();
@@ -145,44 +129,35 @@ TEST(Coverage, what_says_that_it_is_a_causal_language_model_is_read) {
   EXPECT_THAT(model_notes(read(config)), IsEmpty());
 }
 
-struct Near {
-  const char* type;
-  const char* nearest;
-};
-class NearestType : public testing::TestWithParam<Near> {};
-
-TEST_P(NearestType, is_named_in_the_refusal) {
-  const std::string line = refusal_of({{"model_type", GetParam().type}});
-  EXPECT_THAT(line, HasSubstr(std::string("nearest known type is ") + GetParam().nearest));
+using Near = std::pair<const char*, const char*>;
+TEST(Coverage, the_nearest_type_is_named_in_the_refusal) {
+  const Near rows[] = {
+      {"qwen3_6", "qwen3"},    {"deepseek_v5", "deepseek_v"},      {"lama", "llama"},
+      {"mixtrall", "mixtral"}, {"gemma3n_text", "gemma3_text"},    {"mllama_text_model", "llama"},
+      {"olmo_hybrid", "olmo"}, {"granitemoehybrid", "granitemoe"}, {"minimax_m3", "minimax_m2"}};
+  for (const auto& [type, nearest] : rows) {
+    says(refusal_of({{"model_type", type}}), std::string("nearest known type is ") + nearest);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Types, NearestType,
-    testing::Values(Near{"qwen3_6", "qwen3"}, Near{"deepseek_v5", "deepseek_v"},
-                    Near{"lama", "llama"}, Near{"mixtrall", "mixtral"},
-                    Near{"gemma3n_text", "gemma3_text"}, Near{"mllama_text_model", "llama"},
-                    Near{"olmo_hybrid", "olmo"}, Near{"granitemoehybrid", "granitemoe"},
-                    Near{"minimax_m3", "minimax_m2"}),
-    [](const auto& info) { return test::case_name({info.param.type}); });
 
 TEST(Coverage, encoders_and_encoder_decoders_are_refused_as_what_they_are) {
   for (const char* type : {"bert", "modernbert", "xlm-roberta"}) {
-    EXPECT_THAT(refusal_of({{"model_type", type}}), HasSubstr("both directions")) << type;
+    says(refusal_of({{"model_type", type}}), "both directions");
   }
   for (const char* type : {"t5", "bart", "whisper"}) {
-    EXPECT_THAT(refusal_of({{"model_type", type}}), HasSubstr("encoder-decoder")) << type;
+    says(refusal_of({{"model_type", type}}), "encoder-decoder");
   }
   // A known outer type does not hide a language tower that is not modelled.
-  EXPECT_THAT(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "t5"}}}}),
-              HasSubstr("encoder-decoder"));
+  says(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "t5"}}}}),
+       "encoder-decoder");
 }
 
 // A list of shipped files that say nothing of unknown effect: the fields of all are understood.
 TEST(Coverage, every_field_of_the_shipped_models_is_read_or_known) {
-  for (const std::string& id : model_test::shipped_ids()) {
-    EXPECT_THAT(model_test::shipped(id).not_read, IsEmpty()) << id;
+  for (const std::string& id : shipped_ids()) {
+    EXPECT_THAT(shipped(id).not_read, IsEmpty()) << id;
   }
-  const ModelSpec vision = model_test::shipped("qwen3-vl-8b");
+  const ModelSpec vision = shipped("qwen3-vl-8b");
   EXPECT_THAT(model_notes(vision), Contains("note: text tower only"));
 }
 
@@ -198,7 +173,7 @@ TEST(Coverage, null_is_not_absent) {
 
 // At the top level a file without its sizes is not finished.
 TEST(Coverage, sizes_are_assumed_for_nested_towers_alone) {
-  EXPECT_THAT(refusal_of({{"model_type", "llama"}}), HasSubstr("num_hidden_layers"));
+  says(refusal_of({{"model_type", "llama"}}), "num_hidden_layers");
   const ModelSpec nested = read({{"text_config", {{"model_type", "llama"}}}});
   EXPECT_EQ(nested.hidden, 4096);
 }

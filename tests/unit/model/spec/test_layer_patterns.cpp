@@ -1,18 +1,12 @@
 // Which layers of shipped models are windowed, chunked, linear, sparse: by hand from their papers
 // and configurations.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 
 #include "fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::graph_of;
-using model_test::shipped;
+using namespace model_test;
 
 std::vector<std::int64_t> layers_where(const ModelSpec& spec, bool (*is_so)(const LayerMixer&)) {
   std::vector<std::int64_t> out;
@@ -69,15 +63,14 @@ TEST(LayerPattern, llama_4_chunks_and_rotates_all_but_every_fourth_layer) {
   EXPECT_EQ(layers_where(scout, sees_everything), every(4, 3, 12));
   EXPECT_EQ(layers_where(scout, is_rotated).size(), 36u);
   EXPECT_EQ(mixer_of(scout, 0).chunk, 8192);
-  EXPECT_THAT(scout.is_sparse, testing::Each(true));
+  EXPECT_THAT(scout.is_sparse, Each(true));
 
   const ModelSpec maverick = shipped("llama-4-maverick-17b-128e");
   for (std::size_t i = 0; i < maverick.is_sparse.size(); ++i) {
     EXPECT_EQ(maverick.is_sparse[i], i % 2 == 1) << i;
   }
-  EXPECT_THAT(
-      layer_type_names(graph_of(maverick, decode(1, 1)), 4),
-      testing::ElementsAre("decoder_chunk", "decoder_moe_chunk", "decoder_chunk", "decoder_moe"));
+  EXPECT_THAT(layer_type_names(graph_of(maverick, decode(1, 1)), 4),
+              ElementsAre("decoder_chunk", "decoder_moe_chunk", "decoder_chunk", "decoder_moe"));
 }
 
 TEST(LayerPattern, mimo_v2_has_kv_heads_of_their_own_under_the_window) {
@@ -112,8 +105,8 @@ TEST(LayerPattern, qwen3_next_attends_in_every_fourth_layer) {
   EXPECT_EQ(layers_where(shipped("qwen3.5-27b"), attends), every(4, 3, 16));
   EXPECT_FALSE(shipped("qwen3.5-27b").moe);
   EXPECT_THAT(layer_type_names(graph_of(spec, decode(1, 1)), 4),
-              testing::ElementsAre("decoder_moe_delta_rule", "decoder_moe_delta_rule",
-                                   "decoder_moe_delta_rule", "decoder_moe"));
+              ElementsAre("decoder_moe_delta_rule", "decoder_moe_delta_rule",
+                          "decoder_moe_delta_rule", "decoder_moe"));
 }
 
 struct Letters {
@@ -126,7 +119,7 @@ TEST(LayerPattern, nemotron_h_follows_its_letters) {
        {Letters{"nemotron-h-56b", 54, 10, 54, 0}, Letters{"nemotron-3-nano-30b-a3b", 23, 6, 0, 23},
         Letters{"nemotron-3-super-120b-a12b", 40, 8, 0, 40},
         Letters{"nemotron-3-ultra-550b-a55b", 48, 12, 0, 48}}) {
-    const OperatorGraph graph = graph_of(shipped(expected.id), decode(1, 1));
+    const OperatorGraph graph = graph_of(expected.id, decode(1, 1));
     const auto names = layer_type_names(graph, graph.layers.size());
     EXPECT_EQ(std::ranges::count(names, "mamba"), expected.mamba) << expected.id;
     EXPECT_EQ(std::ranges::count(names, "attention"), expected.attention) << expected.id;
@@ -139,7 +132,7 @@ TEST(LayerPattern, nemotron_h_follows_its_letters) {
 
 // A layer of one part has one norm and one residual.
 TEST(LayerPattern, a_layer_of_nemotron_h_is_one_part) {
-  const OperatorGraph graph = graph_of(shipped("nemotron-h-56b"), decode(1, 1));
+  const OperatorGraph graph = graph_of("nemotron-h-56b", decode(1, 1));
   for (const LayerType& type : graph.layer_types) {
     if (type.name != "mamba" && type.name != "attention" && type.name != "mlp") continue;
     std::ptrdiff_t residuals = 0;

@@ -1,19 +1,16 @@
 // Configurations of mixtures of experts: what is read, and what is refused instead of guessed.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "core/json/json.hpp"
-#include "core/text/error.hpp"
 #include "fixtures.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::shipped;
+using namespace model_test;
 
-Json base() { return parse_json(model_test::tiny_moe_json, "tiny_moe.json"); }
+Json base() { return parse_json(tiny_moe_json, "tiny_moe.json"); }
 ModelSpec read(const Json& config) { return read_model(config.dump(), "config.json"); }
 
 std::string refusal_of(const Json& config) {
@@ -34,7 +31,7 @@ TEST(MoeSpec, granite_routes_by_softmax_over_the_chosen) {
   EXPECT_EQ(spec.moe->shared_width, 0);
   EXPECT_TRUE(spec.moe->renormalize);
   EXPECT_EQ(spec.intermediate, 0);
-  EXPECT_THAT(spec.is_sparse, testing::Each(true));
+  EXPECT_THAT(spec.is_sparse, Each(true));
   EXPECT_TRUE(spec.tied);
 }
 
@@ -65,10 +62,10 @@ TEST(MoeSpec, layers_without_experts_follow_from_the_step_and_the_list) {
   Json config = base();
   config["decoder_sparse_step"] = 2;
   config["mlp_only_layers"] = {3};
-  EXPECT_THAT(refusal_of(config), testing::HasSubstr("intermediate_size"));
+  says(refusal_of(config), "intermediate_size");
   config["intermediate_size"] = 32;
   const ModelSpec spec = read(config);
-  EXPECT_THAT(spec.is_sparse, testing::ElementsAre(false, true, false, false));
+  EXPECT_THAT(spec.is_sparse, ElementsAre(false, true, false, false));
   EXPECT_EQ(spec.intermediate, 32);
 }
 
@@ -83,7 +80,7 @@ TEST(MoeSpec, what_a_step_would_pay_for_is_refused_and_never_guessed) {
                                                  {"attn_output_gate", true}}) {
     Json config = base();
     config[field] = value;
-    EXPECT_THAT(refusal_of(config), testing::HasSubstr(field)) << field;
+    says(refusal_of(config), field);
     // The values that mean nothing are not in the way.
     config[field] = value.is_boolean() ? Json(false) : Json(field == "moe_layer_freq" ? 1 : 0);
     EXPECT_EQ(refusal_of(config), "") << field;
@@ -91,24 +88,24 @@ TEST(MoeSpec, what_a_step_would_pay_for_is_refused_and_never_guessed) {
   Json config = base();
   config["layer_types"] = {"full_attention", "linear_attention", "full_attention",
                            "full_attention"};
-  EXPECT_THAT(refusal_of(config), testing::HasSubstr("linear_attention"));
+  says(refusal_of(config), "linear_attention");
 }
 
 TEST(MoeSpec, more_experts_per_token_than_experts_is_refused_with_both) {
   Json config = base();
   config["num_experts_per_tok"] = 9;
-  EXPECT_THAT(refusal_of(config), testing::AllOf(testing::HasSubstr("9"), testing::HasSubstr("8")));
+  EXPECT_THAT(refusal_of(config), AllOf(HasSubstr("9"), HasSubstr("8")));
 }
 
 TEST(MoeSpec, a_shared_granite_is_the_granite_with_a_dense_network_beside_it) {
-  Json config = parse_json(model_test::tiny_moe_json, "x");
+  Json config = parse_json(tiny_moe_json, "x");
   config["model_type"] = "granitemoeshared";
   config["num_local_experts"] = 8;
   config["intermediate_size"] = 16;
   config["shared_intermediate_size"] = 64;
   EXPECT_EQ(read(config).moe->shared_width, 64);
   config["model_type"] = "granitemoe";
-  EXPECT_THAT(refusal_of(config), testing::HasSubstr("shared_intermediate_size"));
+  says(refusal_of(config), "shared_intermediate_size");
 }
 
 }  // namespace

@@ -2,11 +2,8 @@
 // which cache they state, and what is refused instead of being priced as 16 bits.
 #include "model/spec/quantization.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "core/json/json.hpp"
@@ -14,24 +11,17 @@
 #include "model/pricing/memory.hpp"
 #include "model/spec/kept_modules.hpp"
 #include "plan/precision.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark {
 namespace {
 
-using model_test::decode;
-using model_test::find_operator;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace model_test;
 
 using enum KernelKind;
 
 // A shipped model with the quantization_config of a checkpoint of it.
 ModelSpec with(const char* id, const std::string& quantization) {
-  const Json shipped =
-      read_json_file((model_test::model_dir() / (std::string(id) + ".json")).string());
+  const Json shipped = read_json_file((model_dir() / (std::string(id) + ".json")).string());
   Json config = shipped.at("config");
   config["quantization_config"] = parse_json(quantization, "quantization_config");
   return read_model(dump_json(config), std::string(id) + "-quantized");
@@ -53,7 +43,7 @@ Precision stated(const ModelSpec& spec) { return precision_of("checkpoint", fact
 
 std::int64_t weight_bytes(const ModelSpec& spec) {
   const Configuration c = decode(1, 2, {}, stated(spec));
-  return memory_use(model_test::graph_of(spec, c)).largest.weight_bytes;
+  return memory_use(graph_of(spec, c)).largest.weight_bytes;
 }
 
 std::string refusal(const char* id, const std::string& quantization) {
@@ -106,7 +96,7 @@ TEST(Quantization, checkpoints_weigh_what_their_files_do) {
 // 594 GB, as the page of Kimi-K2-Thinking prints it: experts of 4 bits in groups of 32, the rest
 // in 16.
 TEST(Quantization, a_shipped_model_is_priced_as_it_is_stored) {
-  const ModelSpec kimi = model_test::shipped("kimi-k2.5");
+  const ModelSpec kimi = shipped("kimi-k2.5");
   EXPECT_THAT(kimi.quantization->kinds, ElementsAre(experts));
   EXPECT_EQ(stated(kimi).name, "w4a16");
   EXPECT_NEAR(static_cast<double>(weight_bytes(kimi)) / 1e9, 594, 2);
@@ -117,18 +107,18 @@ TEST(Quantization, packed_linears_meet_inputs_of_16_bits_and_read_their_zero_poi
   EXPECT_THAT(spec.quantization->kinds, ElementsAre(qkv, output, ffn));
   const Precision p = stated(spec);
   EXPECT_EQ(p.name, "awq");
-  const OperatorGraph graph = model_test::graph_of(spec, decode(4, 64, {}, p));
+  const OperatorGraph graph = graph_of(spec, decode(4, 64, {}, p));
   const Operator& up = find_operator(graph, "gate_up_proj");
   EXPECT_EQ(up.local.op, "packed_gemm");
   EXPECT_EQ(up.dtype, Dtype::bf16) << "no device multiplies 4-bit integers by bf16";
   const double weights = 22016.0 * 4096;
   EXPECT_DOUBLE_EQ(up.whole_work.constant_bytes, weights / 2 + weights / 128 * 20 / 8);
   EXPECT_EQ(find_operator(graph, "lm_head").local.op, "gemm");
-  EXPECT_FALSE(model_test::has_operator(graph, "qkv_quantize"));
+  EXPECT_FALSE(has_operator(graph, "qkv_quantize"));
   EXPECT_EQ(precision_of("w4a16", facts(spec)).packed, PackedWeights::weights_only);
   const auto other = check_configuration(spec, decode(1, 2, {}, precision_of("gptq", facts(spec))));
   ASSERT_TRUE(other);
-  EXPECT_THAT(other->text, HasSubstr("states awq, not gptq"));
+  says(other->text, "states awq, not gptq");
 }
 
 TEST(Quantization, the_cache_is_the_one_that_the_checkpoint_states) {
@@ -172,7 +162,7 @@ TEST(Quantization, a_scheme_may_stand_in_a_file_beside_the_configuration) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) /
                                        ("halmark_hf_quant_config_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
-  const Json shipped = read_json_file((model_test::model_dir() / "llama-3.1-8b.json").string());
+  const Json shipped = read_json_file((model_dir() / "llama-3.1-8b.json").string());
   std::ofstream(folder / "config.json") << shipped.at("config").dump();
   EXPECT_FALSE(load_model(folder.string(), {}).quantization);
   std::ofstream(folder / "hf_quant_config.json")
@@ -190,7 +180,7 @@ TEST(Quantization, a_cache_can_be_all_that_is_stated) {
     "kv_cache_scheme": {"num_bits": 8, "type": "float"}})");
   EXPECT_EQ(stated(spec).name, "bf16+kv_cache=f8_e4m3fn");
   EXPECT_EQ(stated(spec).ffn, Dtype::bf16);
-  EXPECT_THAT(spec.assumed, testing::Contains(HasSubstr("names a method and no scheme")));
+  EXPECT_THAT(spec.assumed, Contains(HasSubstr("names a method and no scheme")));
 }
 
 TEST(Quantization, widths_of_inputs_decide_between_recipes_of_8_bits) {
@@ -205,11 +195,11 @@ TEST(Quantization, widths_of_inputs_decide_between_recipes_of_8_bits) {
   const ModelSpec wide = with("llama-3.1-8b", groups("int", "null"));
   const Precision p = stated(wide);
   EXPECT_EQ(p.name, "w8a16");
-  const OperatorGraph graph = model_test::graph_of(wide, decode(1, 2, {}, p));
+  const OperatorGraph graph = graph_of(wide, decode(1, 2, {}, p));
   const Operator& o = find_operator(graph, "o_proj");
   EXPECT_EQ(o.local.op, "packed_gemm");
   EXPECT_DOUBLE_EQ(o.whole_work.constant_bytes, 4096.0 * 4096 + 2 * 4096);
-  EXPECT_FALSE(model_test::has_operator(graph, "o_proj_dequantize"));
+  EXPECT_FALSE(has_operator(graph, "o_proj_dequantize"));
 }
 
 TEST(Quantization, lists_of_kept_modules_speak_of_kinds) {
@@ -232,9 +222,8 @@ TEST(Quantization, lists_of_kept_modules_speak_of_kinds) {
   EXPECT_THAT(with("llama-3.1-8b", dump_json(each)).quantization->kinds, ElementsAre(ffn));
   const ModelSpec partly = with("llama-3.1-8b", dump_json(some));
   EXPECT_THAT(partly.quantization->kinds, ElementsAre(qkv, output, ffn));
-  EXPECT_THAT(
-      partly.assumed,
-      testing::Contains(HasSubstr("ffn is nvfp4 in all 32 layers (1 of them are listed as kept)")));
+  EXPECT_THAT(partly.assumed,
+              Contains(HasSubstr("ffn is nvfp4 in all 32 layers (1 of them are listed as kept)")));
 }
 
 TEST(Quantization, a_pattern_names_a_module_by_its_end_its_glob_or_its_expression) {
@@ -254,20 +243,18 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
   EXPECT_THAT(refusal(model, R"({"quant_method": "aqlm", "in_group_size": 8})"),
               AllOf(HasSubstr("quantization_config.quant_method' is 'aqlm'"),
                     HasSubstr("awq, bitsandbytes, compressed-tensors, fbgemm_fp8, fp8, gptq")));
-  EXPECT_THAT(refusal(model, R"({"bits": 4})"), HasSubstr("quant_method"));
-  EXPECT_THAT(refusal(model, R"({"quant_method": "gptq", "bits": 3, "group_size": 128})"),
-              HasSubstr("bits' is '3'"));
-  EXPECT_THAT(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})"),
-              HasSubstr("W4A8_AWQ"));
+  says(refusal(model, R"({"bits": 4})"), "quant_method");
+  says(refusal(model, R"({"quant_method": "gptq", "bits": 3, "group_size": 128})"), "bits' is '3'");
+  says(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})"), "W4A8_AWQ");
   EXPECT_THAT(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "NVFP4",
                                  "kv_cache_quant_algo": "NVFP4"})"),
               AllOf(HasSubstr("kv_cache_quant_algo' is 'NVFP4'"), HasSubstr("FP8")));
-  EXPECT_THAT(refusal(model, R"({"quant_method": "fp8", "ignored_layers": ["re:(("]})"),
-              HasSubstr("regular expression"));
-  EXPECT_THAT(refusal(model, R"({"quant_method": "compressed-tensors", "config_groups": {"a":
+  says(refusal(model, R"({"quant_method": "fp8", "ignored_layers": ["re:(("]})"),
+       "regular expression");
+  says(refusal(model, R"({"quant_method": "compressed-tensors", "config_groups": {"a":
                 {"weights": {"num_bits": 4, "type": "int"}}, "b": {"weights": {"num_bits": 8,
                 "type": "int"}}}})"),
-              HasSubstr("compressed-tensors int4 and compressed-tensors int8"));
+       "compressed-tensors int4 and compressed-tensors int8");
   EXPECT_THAT(with(model, "{}").quantization, testing::Eq(std::nullopt));
 }
 

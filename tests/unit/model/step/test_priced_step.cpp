@@ -1,11 +1,8 @@
 // A step with what is asked about it: figures against sums of the graph, and what refuses it.
 #include "model/step/priced_step.hpp"
 
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
 #include "model/step/step_json.hpp"
-#include "tests/unit/error_of.hpp"
 
 namespace halmark::model_test {
 namespace {
@@ -17,12 +14,8 @@ Device device_of(double flops_per_s, std::int64_t memory_bytes) {
   return out;
 }
 
-Configuration training(std::int64_t batch, Parallel parallel = {}) {
-  return {"m", parallel, bf16(), {Phase::training, batch, 16, 16}};
-}
-
 TEST(PricedStep, figures_of_operators_add_up_to_the_totals) {
-  const PricedStep step = price_step(tiny(), training(4), {}, {});
+  const PricedStep step = price_step(tiny(), training(4, 16), {}, {});
   double flops = 0, per_rank = 0;
   for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
     const OperatorFigures figures = operator_figures(step, i);
@@ -36,9 +29,9 @@ TEST(PricedStep, figures_of_operators_add_up_to_the_totals) {
 }
 
 TEST(PricedStep, recomputation_is_executed_but_is_no_model_work) {
-  const PricedStep plain = price_step(tiny(), training(4), {}, {});
-  const PricedStep again =
-      price_step(tiny(), training(4), {}, {.training = TrainingPlan{.recompute = Recompute::full}});
+  const PricedStep plain = price_step(tiny(), training(4, 16), {}, {});
+  const PricedStep again = price_step(tiny(), training(4, 16), {},
+                                      {.training = TrainingPlan{.recompute = Recompute::full}});
   EXPECT_DOUBLE_EQ(again.totals().matmul_flops, plain.totals().matmul_flops);
   EXPECT_GT(again.totals().matmul_flops_per_rank, plain.totals().matmul_flops_per_rank);
 }
@@ -85,7 +78,7 @@ TEST(PricedStep, drafts_and_verification_are_the_whole_step) {
 }
 
 TEST(PricedStep, a_ring_moves_its_message_twice_less_the_own_part) {
-  const PricedStep step = price_step(tiny(), training(4, {.dp = 4}), {}, {});
+  const PricedStep step = price_step(tiny(), training(4, 16, {.dp = 4}), {}, {});
   EXPECT_EQ(weight_copies(step), 4);
   const auto message = static_cast<double>(largest(step.training_stages).gradient_message_bytes);
   EXPECT_GT(message, 0);
@@ -95,8 +88,7 @@ TEST(PricedStep, a_ring_moves_its_message_twice_less_the_own_part) {
 // A named preset speaks of training; a served step is one forward pass.
 TEST(PricedStep, a_preset_of_training_counts_one_pass_of_a_served_step) {
   const PricedStep served = price_step(tiny(), prefill(1, 64, 64), {}, {.convention = "palm"});
-  const PricedStep trained = price_step(tiny(), {"m", {}, bf16(), {Phase::training, 1, 64, 64}}, {},
-                                        {.convention = "palm"});
+  const PricedStep trained = price_step(tiny(), training(1, 64), {}, {.convention = "palm"});
   EXPECT_EQ(served.convention.forward_backward, PassRule::forward);
   EXPECT_NE(trained.convention.forward_backward, PassRule::forward);
   EXPECT_EQ(test::error_of([] {

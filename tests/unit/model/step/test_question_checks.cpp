@@ -2,18 +2,16 @@
 #include "model/step/question_checks.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "model/training/training_words.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/says.hpp"
 
 namespace halmark {
 namespace {
 
 using test::error_of;
-using testing::HasSubstr;
 
 StepQuestion measured(double ms) { return {.measured_ms = ms}; }
 
@@ -21,9 +19,7 @@ StepQuestion measured(double ms) { return {.measured_ms = ms}; }
 TEST(QuestionChecks, a_measured_time_is_one_that_a_step_can_take) {
   for (const double ms : {1e-7, 1.0, 1e9}) EXPECT_NO_THROW(check_question(measured(ms))) << ms;
   for (const double ms : {0.9e-7, 1.1e9, 0.0, -1.0, std::nan("")}) {
-    EXPECT_THAT(error_of([&] { check_question(measured(ms)); }).what(),
-                HasSubstr("--measured-ms is no time of a step"))
-        << ms;
+    refuses([&] { check_question(measured(ms)); }, "--measured-ms is no time of a step");
   }
   EXPECT_NO_THROW(check_question({}));
 }
@@ -33,23 +29,19 @@ TEST(QuestionChecks, drafts_and_their_acceptance_belong_together) {
     EXPECT_NO_THROW(check_question({.drafted = 1, .acceptance = a})) << a;
   }
   for (const double a : {-0.01, 1.01, std::nan("")}) {
-    EXPECT_THAT(error_of([&] { check_question({.drafted = 1, .acceptance = a}); }).what(),
-                HasSubstr("0..1"))
-        << a;
+    refuses([&] { check_question({.drafted = 1, .acceptance = a}); }, "0..1");
   }
-  EXPECT_THAT(error_of([&] { check_question({.acceptance = 0.5}); }).what(),
-              HasSubstr("without drafted tokens"));
+  refuses([&] { check_question({.acceptance = 0.5}); }, "without drafted tokens");
   EXPECT_NO_THROW(check_question({.drafted = 3}));
-  EXPECT_THAT(error_of([&] { check_question({.drafted = -1}); }).what(), HasSubstr("--mtp"));
+  refuses([&] { check_question({.drafted = -1}); }, "--mtp");
 }
 
 TEST(QuestionChecks, measured_peaks_need_a_device_that_has_some) {
   const Device stated{.id = "h100"}, measured{.id = "here", .is_measured = true};
   const StepQuestion question{.peak = "measured"};
   EXPECT_NO_THROW(check_peak(question, measured));
-  EXPECT_THAT(error_of([&] { check_peak(question, stated); }).what(),
-              HasSubstr("the peaks of 'h100' are not measured"));
-  EXPECT_THAT(error_of([&] { check_peak(question, {}); }).what(), HasSubstr("no device"));
+  refuses([&] { check_peak(question, stated); }, "the peaks of 'h100' are not measured");
+  refuses([&] { check_peak(question, {}); }, "no device");
   EXPECT_NO_THROW(check_peak({}, stated));
   EXPECT_NO_THROW(check_peak({}, {}));
 }
@@ -96,11 +88,11 @@ TEST(TrainingWords, an_unknown_word_is_refused_with_its_option_and_the_nearest_w
   const auto refusal = [](TrainingWords words) {
     return std::string(error_of([&] { training_plan(words, {}); }).what());
   };
-  EXPECT_THAT(refusal({.optimizer = "adm"}), HasSubstr("'adm' of --optimizer"));
-  EXPECT_THAT(refusal({.recompute = "half"}), HasSubstr("'half' of --recompute"));
-  EXPECT_THAT(refusal({.gradients = "bf61"}), HasSubstr("'bf61' of --gradients"));
-  EXPECT_THAT(refusal({.loss = "plane"}), HasSubstr("'plane' of --loss"));
-  EXPECT_THAT(refusal({.lora_rank = 0}), HasSubstr("--lora-rank must be at least 1"));
+  says(refusal({.optimizer = "adm"}), "'adm' of --optimizer");
+  says(refusal({.recompute = "half"}), "'half' of --recompute");
+  says(refusal({.gradients = "bf61"}), "'bf61' of --gradients");
+  says(refusal({.loss = "plane"}), "'plane' of --loss");
+  says(refusal({.lora_rank = 0}), "--lora-rank must be at least 1");
 }
 
 TEST(TrainingWords, each_of_them_alone_makes_a_training_question) {

@@ -1,27 +1,8 @@
 // Training steps: which inputs make one, and what the forward pass of one is.
-#include <gtest/gtest.h>
-
 #include "fixtures.hpp"
 
 namespace halmark::model_test {
 namespace {
-
-Configuration training(std::int64_t batch, std::int64_t sequence, Parallel parallel = {},
-                       std::int64_t micro_batch = 0) {
-  return {"m",
-          parallel,
-          bf16(),
-          {.phase = Phase::training,
-           .batch = batch,
-           .new_tokens = sequence,
-           .context = sequence,
-           .micro_batch = micro_batch}};
-}
-
-std::string refusal_of(const Configuration& configuration) {
-  const auto refusal = check_configuration(tiny(), configuration);
-  return refusal ? refusal->reason : "none";
-}
 
 TEST(Training, needs_the_logits_of_every_position) {
   const OperatorGraph whole = graph_of(tiny(), training(2, 16));
@@ -53,18 +34,6 @@ TEST(Training, of_a_mixture_has_the_global_batch_of_its_source) {
     }
     EXPECT_DOUBLE_EQ(experts, 58 * 3 * 2 * tokens * 8 * 7168 * 2048) << parallel.dp;
   }
-}
-
-TEST(Training, refuses_what_it_cannot_mean) {
-  EXPECT_EQ(refusal_of(training(4, 16)), "none");
-  Configuration cached = training(4, 16);
-  cached.workload.context = 17;
-  EXPECT_EQ(refusal_of(cached), "training_with_cache");
-  EXPECT_EQ(refusal_of(training(8, 16, {}, 3)), "micro_batch_does_not_divide_batch");
-  EXPECT_EQ(refusal_of(training(8, 16, {}, -1)), "nonpositive_input");
-  Configuration served = prefill(8, 16, 16);
-  served.workload.micro_batch = 2;
-  EXPECT_EQ(refusal_of(served), "micro_batch_without_training");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Memory of a training step: the published table of activations, states per parameter, and what
 // ZeRO, pipelines and recomputation leave on a rank.
-#include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "fixtures.hpp"

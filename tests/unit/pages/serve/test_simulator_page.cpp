@@ -200,6 +200,11 @@ TEST(StaticPages, carry_training_steps_and_loads_of_a_server) {
               testing::HasSubstr("\"simulation?batch=16&context=4096&device=h100-sxm&"
                                  "dtype=checkpoint&model=qwen3-0.6b&optimizer=adam&phase=training&"
                                  "recompute=none&schedule=1f1b&shards=2&strategy=auto&zero=1\""));
+  state.load = PageLoad{.clients = 3, .input = 100, .output = 5, .requests = 20};
+  EXPECT_THAT(static_page(page, state),
+              testing::HasSubstr("\"serving?clients=3&device=h100-sxm&dtype=checkpoint&input=100&"
+                                 "model=qwen3-0.6b&output=5&phase=serving&requests=20&shards=2&"
+                                 "strategy=auto\""));
 }
 
 }  // namespace

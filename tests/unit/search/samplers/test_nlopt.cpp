@@ -1,7 +1,6 @@
-// The continuous relaxation; built where NLopt was found.
+// The continuous relaxation.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "sample_spaces.hpp"
@@ -11,15 +10,7 @@ namespace {
 
 using namespace test;
 
-class Nlopt : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto names = sampler_names();
-    if (std::ranges::find(names, "nlopt") == names.end()) GTEST_SKIP() << "built without NLopt";
-  }
-};
-
-TEST_F(Nlopt, begins_with_sixteen_sobol_points) {
+TEST(Nlopt, begins_with_sixteen_sobol_points) {
   const Space space({continuum("x"), continuum("y")}, {});
   const auto value = [](const Point& p) {
     return Told{.point = p, .objectives = {std::pow(p[0] - 0.3, 2) + std::pow(p[1] - 0.6, 2)}};
@@ -27,7 +18,7 @@ TEST_F(Nlopt, begins_with_sixteen_sobol_points) {
   EXPECT_EQ(sobol_trials("nlopt", space, 30, {.seed = 3}, value), 16u);
 }
 
-TEST_F(Nlopt, finds_the_bottom_of_a_smooth_bowl) {
+TEST(Nlopt, finds_the_bottom_of_a_smooth_bowl) {
   const Space space({continuum("x"), continuum("y")}, {});
   const auto value = [](const Point& p) {
     return Told{.point = p, .objectives = {std::pow(p[0] - 0.37, 2) + std::pow(p[1] - 0.61, 2)}};

@@ -1,9 +1,8 @@
 // Levels at random, by seed.
 #pragma once
 
-#include <cmath>
-
 #include "simulate/collectives/fabric_levels.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate::test {
 

@@ -1,5 +1,4 @@
 // What holds of every collective over every fabric: random ones, by seed.
-#include <gtest/gtest.h>
 
 #include "random_fabric.hpp"
 #include "simulate/collectives/cost.hpp"

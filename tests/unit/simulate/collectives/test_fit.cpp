@@ -1,11 +1,5 @@
 #include "simulate/collectives/fit.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -58,12 +52,6 @@ TEST(CollectiveFit, never_says_less_than_the_bound_of_its_link) {
   EXPECT_EQ(fit.seconds(1e9, 1), 0);
 }
 
-TEST(CollectiveFit, same_points_same_curve) {
-  const auto points = points_of({2, 8});
-  EXPECT_EQ(fit_collective(Collective::all_reduce, points).curve.values(),
-            fit_collective(Collective::all_reduce, points).curve.values());
-}
-
 TEST(CollectiveFit, refuses_too_few_points_and_figures_that_are_none) {
   std::vector<CollectivePoint> points = points_of({2, 4});
   points[0].seconds = 0;
@@ -71,7 +59,7 @@ TEST(CollectiveFit, refuses_too_few_points_and_figures_that_are_none) {
             ExitCode::refused);
   points.resize(8);
   const Error error = test::error_of([&] { fit_collective(Collective::all_gather, points); });
-  EXPECT_THAT(error.line(), testing::HasSubstr("at least 12 points of 6 sizes, found 8 of 8"));
+  says(error.line(), "at least 12 points of 6 sizes, found 8 of 8");
 }
 
 // Times of every shape rise with the size.

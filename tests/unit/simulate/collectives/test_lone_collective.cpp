@@ -1,8 +1,4 @@
 // A collective alone, as events, against its closed form: random fabrics, sizes and ranks.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 
 #include "random_fabric.hpp"
 #include "simulate/collectives/level_carrier.hpp"
@@ -134,37 +130,6 @@ TEST(LoneCollective, is_never_slower_on_a_better_fabric_and_never_faster_with_mo
         EXPECT_LE(seconds, seconds_by_events(c, t, more, fabric) * slack + 1e-9)
             << text_of(c, t, bytes, fabric);
       }
-    }
-  }
-}
-
-TEST(LoneCollective, keeps_to_the_capacity_of_every_link_at_every_instant) {
-  test::Draw draw(14);
-  for (int i = 0; i < 20; ++i) {
-    const FabricLevels fabric = test::random_fabric(draw, 3, 4);
-    for (const Collective c : all_collectives()) {
-      for (const CollectiveTime& t : collective_times(c, 1e6, fabric)) {
-        const TaskGraph graph = lone_collective(c, t, 1e6, fabric, 4);
-        const EventList events = timed(graph, {.records_loads = true});
-        EXPECT_FALSE(events.loads.empty());
-        for (const events::LinkLoad& load : events.loads) {
-          ASSERT_LE(load.bytes_per_s, graph.bytes_per_s(load.link) * (1 + 1e-9))
-              << text_of(c, t, 1e6, fabric);
-        }
-      }
-    }
-  }
-}
-
-TEST(LoneCollective, gives_the_same_events_again) {
-  test::Draw draw(15);
-  const FabricLevels fabric = test::random_fabric(draw, 3, 5);
-  for (const Collective c : all_collectives()) {
-    for (const CollectiveTime& t : collective_times(c, 1e6, fabric)) {
-      const EventList a = timed(lone_collective(c, t, 1e6, fabric));
-      const EventList b = timed(lone_collective(c, t, 1e6, fabric));
-      EXPECT_EQ(a.end_ps, b.end_ps);
-      EXPECT_EQ(a.cause, b.cause);
     }
   }
 }

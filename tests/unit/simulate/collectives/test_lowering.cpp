@@ -1,13 +1,8 @@
 // Who gets what from whom, whatever it takes.
 #include "simulate/collectives/lowering.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "simulate/collectives/rank_order.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -175,8 +170,7 @@ TEST(Lowering, what_an_algorithm_cannot_do_is_refused) {
   const LoweredWay way{
       .collective = Collective::all_gather, .algorithm = Algorithm::tree, .bytes = 1, .shape = {4}};
   EXPECT_EQ(events_of(way), 0);
-  EXPECT_THAT(halmark::test::error_of([&] { lower(way, carrier, graph); }).line(),
-              testing::HasSubstr("no all_gather by tree"));
+  refuses([&] { lower(way, carrier, graph); }, "no all_gather by tree");
 }
 
 // Sanders, Speck and Traff (2009): logarithmic depth, and of two trees one has no children

@@ -1,14 +1,8 @@
 // Collectives that others measured, every other size fitted and the rest predicted; then a rank
 // count that no fit has seen. The file is third-party data beside the checkout; without it the test
 // says so and skips.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <iostream>
-#include <map>
 
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
@@ -16,6 +10,7 @@
 #include "simulate/collectives/known_systems.hpp"
 #include "tests/checkout.hpp"
 #include "tests/shared_data.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -84,10 +79,6 @@ struct Score {
   }
   double mean_percent() const { return 100 * mean(errors); }
   double covered_percent() const { return 100 * covered / static_cast<double>(errors.size()); }
-  std::string text() const {
-    return fmt::format("{:5.2f} {:5.1f} {:5.1f}  {:5.1f}", mean_percent(),
-                       100 * quantile(errors, 0.9), 100 * quantile(errors, 1), covered_percent());
-  }
 };
 
 // 4 and 8 ranks in turn from the two other counts, of all sizes.
@@ -107,26 +98,12 @@ TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
   const std::vector<Series> all = read_series(read_json_file(file.string()));
   ASSERT_EQ(all.size(), 16u);
   Score sizes, ranks;
-  std::map<std::string, Score> of_system;
-  std::cout << "system      operation       shape      points | unseen sizes: mean p90 worst %, "
-               "covered % | unseen ranks\n";
   for (const Series& series : all) {
     const FitLink link = link_of(series.system);
     const CollectiveFit fit = fit_collective(series.collective, series.even, link);
-    Score here;
-    here.add(fit, series.odd);
-    const Score unseen = unseen_ranks(series, link);
-    std::cout << fmt::format("{:<11} {:<15} {:<10} {:>6} | {} | {}\n", series.system,
-                             collective_name(series.collective), curve_shape_name(fit.curve.shape),
-                             fit.points, here.text(), unseen.text());
-    sizes.add(here);
-    ranks.add(unseen);
-    of_system[series.system].add(here);
+    sizes.add(fit, series.odd);
+    ranks.add(unseen_ranks(series, link));
   }
-  for (const auto& [system, score] : of_system) {
-    std::cout << fmt::format("{:<45} | {}\n", system, score.text());
-  }
-  std::cout << fmt::format("{:<45} | {} | {}\n", "all", sizes.text(), ranks.text());
   EXPECT_LE(sizes.mean_percent(), 7.0);
   EXPECT_LE(ranks.mean_percent(), 12.0);
   EXPECT_GE(sizes.covered_percent(), 85);
@@ -143,13 +120,8 @@ TEST(MeasuredCollectiveFits, predict_a_system_from_its_link_and_two_others) {
     const auto fit =
         fit_of_known_systems(series.collective, Wire::nvlink, link_of(series.system), device);
     ASSERT_TRUE(fit);
-    Score here;
-    here.add(*fit, series.all());
-    std::cout << fmt::format("{:<11} {:<15} from the others | {}\n", series.system,
-                             collective_name(series.collective), here.text());
-    all.add(here);
+    all.add(*fit, series.all());
   }
-  std::cout << fmt::format("{:<43} | {}\n", "all", all.text());
   EXPECT_LE(all.mean_percent(), 26.0);
   EXPECT_GE(all.covered_percent(), 85);
 }

@@ -1,11 +1,8 @@
 // Graphs of tasks at random, by seed.
 #pragma once
 
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "simulate/events/task_graph.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::events::test {
 

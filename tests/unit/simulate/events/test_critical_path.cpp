@@ -1,8 +1,5 @@
 #include "simulate/events/critical_path.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "random_graph.hpp"
 
 namespace halmark::events {

@@ -1,8 +1,4 @@
 // What holds of every simulation: random graphs, by seed.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 
 #include "fluid_reference.hpp"
 #include "random_graph.hpp"
@@ -38,23 +34,6 @@ TEST(EventProperties, nothing_begins_before_all_that_it_waits_for_has_ended) {
       EXPECT_LE(events.end_ps[i], events.makespan_ps);
       const TaskIndex cause = events.cause[i];
       EXPECT_EQ(events.start_ps[i], cause == no_task ? 0 : events.end_ps[at(cause)]);
-    }
-  }
-}
-
-TEST(EventProperties, a_stream_is_never_used_by_two) {
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const test::RandomGraph random(seed, {.tasks = 500});
-    const EventList events = timed(random.graph);
-    std::map<std::uint32_t, std::vector<std::pair<Picoseconds, Picoseconds>>> uses;
-    for (std::size_t i = 0; i < random.graph.size(); ++i) {
-      const Place place = random.graph.place(static_cast<TaskIndex>(i));
-      if (place.kind() != Place::Kind::stream) continue;
-      uses[place.index()].emplace_back(events.start_ps[i], events.end_ps[i]);
-    }
-    for (auto& [stream, list] : uses) {
-      std::ranges::sort(list);
-      for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i].first, list[i - 1].second);
     }
   }
 }

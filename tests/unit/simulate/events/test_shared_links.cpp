@@ -1,8 +1,7 @@
 // What messages that share links get: textbook cases.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "simulate/events/simulation.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::events {
 namespace {

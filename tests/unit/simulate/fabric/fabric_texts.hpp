@@ -1,8 +1,7 @@
 // Fabric files as tests write them: by words, and at random link by link.
 #pragma once
 
-#include <random>
-#include <string>
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric::test {
 

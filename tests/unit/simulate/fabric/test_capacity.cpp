@@ -1,9 +1,6 @@
 // Maximum flow beside the least cut of all cuts, and bisections beside printed figures.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "../../case_name.hpp"
 #include "fabric_texts.hpp"
@@ -56,8 +53,8 @@ TEST_P(CapacityOf, sets_is_the_least_cut_between_them) {
   const std::size_t half = devices_.size() / 2;
   const std::vector<int> from(devices_.begin(), devices_.begin() + static_cast<long>(half));
   const std::vector<int> to(devices_.begin() + static_cast<long>(half), devices_.end());
-  EXPECT_DOUBLE_EQ(capacity_between(topology_, from, to), least_cut(topology_, from, to));
-  EXPECT_DOUBLE_EQ(capacity_between(topology_, {&from.front(), 1}, {&to.back(), 1}),
+  EXPECT_DOUBLE_EQ(Capacity(topology_).between(from, to), least_cut(topology_, from, to));
+  EXPECT_DOUBLE_EQ(Capacity(topology_).between({&from.front(), 1}, {&to.back(), 1}),
                    least_cut(topology_, {from.front()}, {to.back()}));
 }
 
@@ -124,7 +121,7 @@ TEST(Bisection, of_links_of_one_way_is_that_of_the_first_half) {
           one_way("a", "b", 10) + one_way("b", "a", 3),
       "x.toml");
   EXPECT_DOUBLE_EQ(bisection_of(topology).bytes_per_s, 10e9);
-  EXPECT_DOUBLE_EQ(capacity_between(topology, std::vector{1}, std::vector{0}), 3e9);
+  EXPECT_DOUBLE_EQ(Capacity(topology).between(std::vector{1}, std::vector{0}), 3e9);
 }
 
 TEST(Bisection, of_one_device_is_nothing) {

@@ -1,14 +1,6 @@
 // Balls in bins: flows that choose their uplinks by a hash.
 #include "simulate/fabric/collision.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
-
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {

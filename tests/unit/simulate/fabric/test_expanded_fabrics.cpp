@@ -1,8 +1,5 @@
 // Small fabrics of each kind, with every link and level that their words stand for.
-#include <gtest/gtest.h>
 
-#include <map>
-#include <string>
 #include <utility>
 
 #include "fabric_texts.hpp"

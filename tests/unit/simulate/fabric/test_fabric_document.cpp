@@ -1,5 +1,4 @@
 // A fabric as a document, as a file, and what its transports take at least.
-#include <gtest/gtest.h>
 
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"
@@ -76,23 +75,6 @@ TEST(FabricFileText, of_one_machine_halves_the_latency_from_rank_to_rank) {
             "write_gbs = 1\nlatency_us = 80\nsource = \"a disk\"\n");
 }
 
-TEST(FabricFileText, of_two_machines_leaves_the_links_inside_out_of_the_network) {
-  MeasuredFabric two{.id = "two",
-                     .name = "n",
-                     .inside = {Transport::shared_memory, 0.2e-6, 1e10, "so"},
-                     .network = MeasuredLink{Transport::tcp, 14.2e-6, 1.2345678912e9, "net"},
-                     .tiers = {},
-                     .notes = {}};
-  EXPECT_EQ(fabric_text(two),
-            "# Written by halmark fabric probe.\nid = \"two\"\nname = \"n\"\n\n[node]\ncount = 2\n"
-            "devices = 1\n\n[node.host]\ntransport = \"shared_memory\"\nlatency_us = 0.1\n"
-            "bandwidth_gbs = 10\nsource = \"so\"\n\n[network]\nkind = \"leaf\"\n"
-            "transport = \"tcp\"\nlatency_us = 7\nbandwidth_gbs = 1.234568\nsource = \"net\"\n");
-  two.network->latency_s = 1e-6;
-  EXPECT_NE(fabric_text(two).find("latency_us = 1.25\n"), std::string::npos)
-      << "what an end of kernel TCP takes at least";
-}
-
 // Found by watching the reader: of words, of single entities and of a torus.
 TEST(FabricSchema, has_the_keys_of_the_reader_with_their_limits) {
   const FileSchema schema = fabric_schema();
@@ -106,18 +88,6 @@ TEST(FabricSchema, has_the_keys_of_the_reader_with_their_limits) {
   EXPECT_EQ(schema.keys.at("wan.sites").low, 2);
   EXPECT_EQ(schema.keys.at("wan.sites").high, 64);
   EXPECT_GT(schema.meanings.size(), 40u);
-}
-
-TEST(FabricWords, of_kinds_and_duplexes_are_those_of_files) {
-  EXPECT_EQ(kind_name(EntityKind::device), "device");
-  EXPECT_EQ(kind_name(EntityKind::host), "host");
-  EXPECT_EQ(kind_name(EntityKind::nic), "nic");
-  EXPECT_EQ(kind_name(EntityKind::network_switch), "switch");
-  EXPECT_EQ(duplex_name(Duplex::full), "full");
-  EXPECT_EQ(duplex_name(Duplex::half), "half");
-  EXPECT_EQ(duplex_name(Duplex::one_way), "one_way");
-  EXPECT_EQ(parse_ecmp("spray"), Ecmp::spray);
-  EXPECT_EQ(parse_ecmp("none"), std::nullopt);
 }
 
 // Least share of an end, and of a link between two switches, in ns.

@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
 
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/fabric_text.hpp"
 #include "simulate/fabric/level_view.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -42,6 +42,7 @@ TEST(FabricText, a_network_as_fast_as_no_wire_is_kept_at_what_its_transport_take
   MeasuredFabric two = measured();
   two.network = MeasuredLink{Transport::tcp, 1e-6, 1.2e9, "measured so"};
   EXPECT_NO_THROW(parse_fabric(fabric_text(two), "two.toml"));
+  says(fabric_text(two), "latency_us = 1.25\n");
 }
 
 }  // namespace

@@ -1,19 +1,9 @@
-#include "simulate/fabric/level_view.hpp"
 
-#include <gtest/gtest.h>
-
-#include "fabric_texts.hpp"
+#include "levels.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 
 namespace halmark::fabric {
 namespace {
-
-const LevelView& level(const std::vector<LevelView>& views, const std::string& name) {
-  for (const LevelView& view : views) {
-    if (view.name == name) return view;
-  }
-  throw std::runtime_error("no level " + name);
-}
 
 TEST(LevelViews, of_leaves_and_spines_tell_the_oversubscription) {
   const auto views = level_views(parse_fabric(test::leaf_spine_text(64, 16, 4, 4), "l.toml"));

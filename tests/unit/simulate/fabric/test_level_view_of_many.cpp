@@ -1,7 +1,4 @@
 // Levels of fabrics that stand link by link: which parts are looked at, and what their paths are.
-#include <gtest/gtest.h>
-
-#include <string>
 
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"

@@ -1,11 +1,5 @@
 // Shortest paths of random fabrics beside two slower ways to find them: Floyd and Warshall's
 // recurrence for their lengths, and walking every one of them for what they are like.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <set>
 
 #include "../../case_name.hpp"
 #include "fabric_texts.hpp"

@@ -1,27 +1,17 @@
 // configs/fabrics beside what vendors print of the same systems.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 
+#include "levels.hpp"
 #include "plan/device/device_file.hpp"
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/fabric_file.hpp"
-#include "simulate/fabric/level_view.hpp"
 #include "tests/checkout.hpp"
 
 namespace halmark::fabric {
 namespace {
 
 const std::vector<std::filesystem::path> folders = {halmark::test::in_source("/configs/fabrics")};
-
-const LevelView& level(const std::vector<LevelView>& views, const std::string& name) {
-  for (const LevelView& view : views) {
-    if (view.name == name) return view;
-  }
-  throw std::runtime_error("no level " + name);
-}
 
 TEST(ShippedFabrics, are_read_and_named_as_their_files) {
   std::size_t count = 0;

@@ -1,9 +1,5 @@
 // Tori and meshes beside the formulas of textbooks (Dally and Towles, Principles and Practices of
 // Interconnection Networks, chapter 5): diameter, number of links, bisection.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <numeric>
 
 #include "../../case_name.hpp"
 #include "fabric_texts.hpp"

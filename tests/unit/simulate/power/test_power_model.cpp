@@ -1,10 +1,8 @@
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
 
 #include "core/numeric/random.hpp"
-#include "simulate/power/power_fit.hpp"
+#include "power_fit.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::power {
 namespace {

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
 
-#include "core/text/error.hpp"
 #include "simulate/power/timeline_power.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::power {
 namespace {

@@ -1,13 +1,12 @@
 // Small steps with times that tests choose, and the sites that they run on.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <utility>
 
 #include "../../model/fixtures.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/schedule/step_simulation.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::schedule::test {
 

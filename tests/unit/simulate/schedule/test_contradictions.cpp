@@ -1,11 +1,6 @@
 // Ten ways in which demonstrations of simulators contradict themselves, as tests that ours does
 // not. The ninth, of reclaimed KV bytes, is with the simulation of serving.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <set>
-
-#include "../../error_of.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/timeline/timeline_export.hpp"
 #include "tests/checkout.hpp"
@@ -102,9 +97,7 @@ TEST(TenContradictions, four_latencies_are_those_of_the_transport) {
       "id = \"t\"\nname = \"t\"\n[node]\ncount = 2\ndevices = 1\n[node.host]\ntransport = "
       "\"pcie\"\nlatency_us = 0.4\nbandwidth_gbs = 15\nsource = \"t\"\n[network]\nkind = "
       "\"leaf\"\ntransport = \"tcp\"\nlatency_us = 0.2\nbandwidth_gbs = 3.125\nsource = \"t\"\n";
-  EXPECT_THAT(
-      std::string(halmark::test::error_of([&] { fabric::parse_fabric(slow, "test"); }).what()),
-      testing::HasSubstr("implausible_latency"));
+  refuses([&] { fabric::parse_fabric(slow, "test"); }, "implausible_latency");
   // A hand-over of a few bytes takes the latencies of its links: 2 x 10 us of TCP, 2 x 0.4 of PCIe.
   Configuration c = decode(1, 64, {.pp = 2});
   const PricedStep step = step_of(c);

@@ -1,9 +1,4 @@
 // What holds of every schedule, over random small deployments, times and fabrics.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
 
 #include "../../case_name.hpp"
 #include "schedule_fixtures.hpp"

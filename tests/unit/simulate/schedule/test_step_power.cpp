@@ -1,7 +1,5 @@
 // Energy of a step against what its kernels draw one by one, and what caps cost.
-#include <gtest/gtest.h>
 
-#include "core/text/error.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/schedule/step_power.hpp"
 

@@ -1,11 +1,6 @@
 // Simulated steps against what knows nothing of events: the sum of a step, closed forms of
 // pipelines and collectives.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <functional>
-
-#include "../../error_of.hpp"
 #include "model/pricing/composer.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/group_levels.hpp"
@@ -215,20 +210,15 @@ TEST(StepSchedule, what_cannot_be_simulated_is_refused_in_one_line_before_it_sta
   EXPECT_THAT(why({.lowering = {.events_max = 10}}, leaf(2)),
               testing::AllOf(testing::HasSubstr("events, and its limit is 10"),
                              testing::Not(testing::HasSubstr("\n"))));
-  EXPECT_THAT(why({.lowering = {.events_max = 2000}, .runs = 1000}, leaf(2)),
-              testing::HasSubstr("1000 runs of"));
-  EXPECT_THAT(why({.program = {.order = Order::interleaved, .chunks = 3}}, leaf(2)),
-              testing::HasSubstr("4 layers cannot be shared out over 6 virtual stages"));
+  says(why({.lowering = {.events_max = 2000}, .runs = 1000}, leaf(2)), "1000 runs of");
+  says(why({.program = {.order = Order::interleaved, .chunks = 3}}, leaf(2)),
+       "4 layers cannot be shared out over 6 virtual stages");
   const PricedStep split = step_of(test::training({.tp = 2, .pp = 2}, 4));
-  EXPECT_THAT(std::string(halmark::test::error_of([&] {
-                            simulated(split, leaf(2), times_of(split, layers_alone));
-                          }).what()),
-              testing::HasSubstr("the fabric has 2 devices, and 4 are wanted"));
+  refuses([&] { simulated(split, leaf(2), times_of(split, layers_alone)); },
+          "the fabric has 2 devices, and 4 are wanted");
   TimeSources unknown = times;
   unknown.of_operator = [](std::size_t) { return std::nullopt; };
-  EXPECT_THAT(
-      std::string(halmark::test::error_of([&] { simulated(step, leaf(2), unknown); }).what()),
-      testing::HasSubstr("no time of operator 'embedding'"));
+  refuses([&] { simulated(step, leaf(2), unknown); }, "no time of operator 'embedding'");
 }
 
 }  // namespace

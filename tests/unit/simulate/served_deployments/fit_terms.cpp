@@ -1,15 +1,13 @@
 // Fits the terms that fitted_terms.cpp ships, cross-validated by curve. Not run with the tests: it
 // takes minutes, and its figures are in the README of simulate/serving.
 //   test_served_deployments --gtest_also_run_disabled_tests --gtest_filter='*fitted_anew*'
-#include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <functional>
 
 #include "served_points.hpp"
 #include "simulate/serving/fitted_terms.hpp"
 #include "tests/shared_data.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::test {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/numeric/statistics.hpp"
 #include "served_points.hpp"
@@ -44,21 +43,6 @@ struct Errors {
     kept_ttft += point.ttft_ns <= limit_at_90_percent(f.ttft_ns, row.ttft) ? 1U : 0U;
     kept_tpot += point.tpot_ns <= limit_at_90_percent(f.tpot_ns, row.tpot) ? 1U : 0U;
   }
-  void add(const Errors& o) {
-    ttft.insert(ttft.end(), o.ttft.begin(), o.ttft.end());
-    tpot.insert(tpot.end(), o.tpot.begin(), o.tpot.end());
-    within_ttft += o.within_ttft;
-    within_tpot += o.within_tpot;
-    kept_ttft += o.kept_ttft;
-    kept_tpot += o.kept_tpot;
-  }
-  void print(const char* name) const {
-    const auto n = static_cast<double>(ttft.size());
-    std::printf("| %-34s | %3zu | %5.1f | %5.1f | %5.1f | %5.1f | %5.1f | %5.1f |\n", name,
-                ttft.size(), 100 * median(tpot), 100 * quantile(tpot, 0.9),
-                100 * static_cast<double>(within_tpot) / n, 100 * median(ttft),
-                100 * quantile(ttft, 0.9), 100 * static_cast<double>(within_ttft) / n);
-  }
 };
 
 TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
@@ -66,31 +50,19 @@ TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
     GTEST_SKIP() << "data not found: " << shared_data("served-deployments.csv");
   }
   const ServedPoints points(shared_data(""));
-  std::printf("%zu rows of H100\n", points.rows().all);
-  for (const auto& [reason, count] : points.rows().refused) {
-    std::printf("  not expressed, %zu: %s\n", count, reason.c_str());
-  }
-  std::printf("| series | n | TPOT median %% | p90 | within | TTFT median %% | p90 | within |\n");
   Errors all;
   for (const auto& [name, series] : points.series()) {
-    Errors errors;
     for (const auto* point : series) {
       const ServedRow& row = points.row_of(*point);
-      errors.add(*point, serving::fitted_terms(row.backend, row.model));
+      all.add(*point, serving::fitted_terms(row.backend, row.model));
     }
-    errors.print(name.c_str());
-    all.add(errors);
   }
-  all.print("all");
   EXPECT_GE(all.ttft.size(), 330u);
   EXPECT_LE(median(all.tpot), 0.10);
   EXPECT_LE(median(all.ttft), 0.25);
   const auto n = static_cast<double>(all.ttft.size());
   EXPECT_GE(static_cast<double>(all.within_tpot) / n, 0.80);
   EXPECT_GE(static_cast<double>(all.within_ttft) / n, 0.80);
-  std::printf("levels said to be kept with 90 %% are kept: TTFT %.1f %%, TPOT %.1f %%\n",
-              100 * static_cast<double>(all.kept_ttft) / n,
-              100 * static_cast<double>(all.kept_tpot) / n);
   for (const std::size_t kept : {all.kept_ttft, all.kept_tpot}) {
     EXPECT_GE(static_cast<double>(kept) / n, 0.80);
   }

@@ -1,12 +1,5 @@
 // The closed form with the terms of an engine against the events, for closed loops of equal
 // requests.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "model/serving/engine_terms.hpp"
 #include "simulate/serving/summary.hpp"

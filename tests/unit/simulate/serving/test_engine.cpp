@@ -1,10 +1,8 @@
 // One engine step by step: what each computes, and who gives way.
 #include "simulate/serving/engine.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/unit/simulate/suite.hpp"
 
 #include <memory>
-#include <vector>
 
 namespace halmark::serving {
 namespace {
@@ -51,6 +49,10 @@ Live decoding(std::uint32_t id, std::int64_t input, std::int64_t output,
   return out;
 }
 
+void adopt(Engine& engine, std::uint32_t id, std::int64_t input, std::int64_t output) {
+  EXPECT_TRUE(engine.adopt(decoding(id, input, output), false));
+}
+
 template <class Requests>
 std::vector<std::uint32_t> ids(const Requests& requests) {
   std::vector<std::uint32_t> out;
@@ -70,7 +72,7 @@ TEST(Engine, its_queue_is_by_priority_and_then_by_arrival) {
 TEST(Engine, tokens_come_before_prompts_and_prompts_fill_the_budget) {
   Bench bench(1'000);
   Engine& engine = bench.engine();
-  ASSERT_TRUE(engine.adopt(decoding(0, 10, 5), false));
+  adopt(engine, 0, 10, 5);
   engine.enqueue(request(1, 150, 5));
   engine.enqueue(request(2, 30, 5));
   const auto first = engine.begin_step();
@@ -132,15 +134,15 @@ TEST(Engine, takes_no_more_requests_than_its_batch_has_room_for) {
 
 TEST(Engine, a_request_that_comes_without_blocks_takes_those_of_its_keys_and_the_next) {
   Bench bench(8, 16);
-  ASSERT_TRUE(bench.engine().adopt(decoding(0, 31, 64), false));
+  adopt(bench.engine(), 0, 31, 64);
   EXPECT_EQ(bench.blocks.held(), 2) << "32 tokens";
-  ASSERT_TRUE(bench.engine().adopt(decoding(1, 32, 64), false));
+  adopt(bench.engine(), 1, 32, 64);
   EXPECT_EQ(bench.blocks.held(), 5) << "33 tokens are three blocks";
   EXPECT_FALSE(bench.engine().adopt(decoding(2, 48, 64), false)) << "four, and three are free";
   EXPECT_EQ(ids(bench.engine().batch()), (Ids{0, 1}));
   Bench careful(8, 16);
   careful.plan.reserves_output = true;
-  ASSERT_TRUE(careful.engine().adopt(decoding(0, 31, 64), false));
+  adopt(careful.engine(), 0, 31, 64);
   EXPECT_EQ(careful.blocks.held(), 6) << "31 + 64 tokens";
 }
 
@@ -161,7 +163,7 @@ TEST(Engine, who_reserves_takes_the_blocks_of_the_output_with_the_first_piece) {
 TEST(Engine, a_prompt_that_lacks_one_block_waits_for_it) {
   Bench bench(4);
   Engine& engine = bench.engine();
-  ASSERT_TRUE(engine.adopt(decoding(0, 2, 9), false));
+  adopt(engine, 0, 2, 9);
   engine.enqueue(request(1, 1, 9));
   EXPECT_EQ(engine.begin_step()->pieces, 1) << "the fourth block";
   engine.end_step();
@@ -230,7 +232,7 @@ TEST(Engine, who_is_put_off_computes_all_again_when_its_turn_comes) {
 
 TEST(Engine, alone_without_room_it_gives_its_own_blocks_up) {
   Bench bench(3);
-  ASSERT_TRUE(bench.engine().adopt(decoding(0, 2, 9), false));
+  adopt(bench.engine(), 0, 2, 9);
   ASSERT_TRUE(bench.engine().begin_step());
   bench.engine().end_step();
   EXPECT_FALSE(bench.engine().begin_step());
@@ -274,8 +276,8 @@ TEST(Engine, a_step_of_the_batch_and_more_is_priced_with_the_terms_of_the_engine
   Bench bench(100);
   bench.plan.terms = {.device_scale = 2, .step_ns = 10, .sequence_ns = 3};
   Engine& engine = bench.engine();
-  ASSERT_TRUE(engine.adopt(decoding(0, 7, 9), false));
-  ASSERT_TRUE(engine.adopt(decoding(1, 9, 9), false));
+  adopt(engine, 0, 7, 9);
+  adopt(engine, 1, 9, 9);
   // Keys 8 + 10 and twice 50, of four requests.
   EXPECT_DOUBLE_EQ(engine.decode_step_ns(2, 50), 2 * (4e6 + 118e3) + 10 + 4 * 3);
   EXPECT_DOUBLE_EQ(engine.decode_step_ns(0, 50), 2 * (2e6 + 18e3) + 10 + 2 * 3);
@@ -286,9 +288,9 @@ TEST(Engine, room_comes_when_the_first_of_the_batch_is_answered) {
   bench.plan.terms = {.step_ns = 5, .sequence_ns = 1, .token_ns = 7};
   Engine& engine = bench.engine();
   EXPECT_EQ(engine.wait_for_room_ns(), 0);
-  ASSERT_TRUE(engine.adopt(decoding(0, 3, 9), false));
-  ASSERT_TRUE(engine.adopt(decoding(1, 3, 5), false));
-  ASSERT_TRUE(engine.adopt(decoding(2, 3, 7), false));
+  adopt(engine, 0, 3, 9);
+  adopt(engine, 1, 3, 5);
+  adopt(engine, 2, 3, 7);
   engine.enqueue(request(3, 4, 20));
   const auto work = engine.begin_step();
   // Four sequences, four tokens of a prompt; keys 3 x 4 and 4 x 2.
@@ -300,8 +302,8 @@ TEST(Engine, room_comes_when_the_first_of_the_batch_is_answered) {
 TEST(Engine, gives_the_last_away_whose_prompt_is_done_and_who_has_not_moved) {
   Bench bench(1'000);
   Engine& engine = bench.engine();
-  ASSERT_TRUE(engine.adopt(decoding(0, 3, 9), false));
-  ASSERT_TRUE(engine.adopt(decoding(1, 3, 9), false));
+  adopt(engine, 0, 3, 9);
+  adopt(engine, 1, 3, 9);
   Live moved = decoding(2, 3, 9);
   moved.has_moved = true;
   ASSERT_TRUE(engine.adopt(moved, false));

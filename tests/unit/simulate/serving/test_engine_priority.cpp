@@ -1,9 +1,7 @@
 // Whom a request of higher priority puts off, and when that is worth it.
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "simulate/serving/engine.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {

@@ -1,10 +1,6 @@
 // Blocks are neither lost nor made, whatever is done with them.
 #include "simulate/serving/kv_blocks.hpp"
-
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {

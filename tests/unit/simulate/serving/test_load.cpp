@@ -1,26 +1,9 @@
 // What comes, and what is no load.
 #include "simulate/serving/load.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "core/text/error.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {
-
-using testing::HasSubstr;
-
-std::string refusal_of(std::string_view text) {
-  try {
-    parse_trace(text, "t.csv");
-  } catch (const Error& error) {
-    return error.line();
-  }
-  return "accepted";
-}
 
 struct Gaps {
   double mean_s = 0, variation = 0;
@@ -71,15 +54,6 @@ TEST(Load, follows_from_its_seed) {
   EXPECT_LT(with_prefix, 40u);
 }
 
-TEST(Load, numbers_that_mean_none_are_refused) {
-  EXPECT_THROW(load_of({.requests = 0}), Error);
-  EXPECT_THROW(load_of({.requests = 1'000'000'000}), Error);
-  EXPECT_THROW(load_of({.clients = 0}), Error);
-  EXPECT_THROW(load_of({.arrivals = Arrivals::poisson, .rate_per_s = 0}), Error);
-  EXPECT_THROW(load_of({.arrivals = Arrivals::poisson, .rate_per_s = NAN}), Error);
-  EXPECT_THROW(load_of({.shape = {10, 1}, .prefix_tokens = 11}), Error);
-}
-
 TEST(Trace, columns_stand_in_any_order) {
   const Load load = parse_trace(
       "output_tokens,arrival_s,input_tokens,prefix_id,prefix_tokens\r\n"
@@ -92,24 +66,6 @@ TEST(Trace, columns_stand_in_any_order) {
   EXPECT_EQ(load.requests[1].input_tokens, 200);
   EXPECT_EQ(load.requests[1].prefix, RequestPlan::no_prefix);
   EXPECT_EQ(load.clients, 0);
-}
-
-TEST(Trace, what_is_wrong_is_named_with_its_line) {
-  const std::string head = "arrival_s,input_tokens,output_tokens\n";
-  EXPECT_THAT(refusal_of(head + "0,10,1\n2,10,1\n1,10,1\n"),
-              HasSubstr("t.csv:4: time runs backwards"));
-  EXPECT_THAT(refusal_of(head + "0,10,1\n1,,1\n"), HasSubstr("t.csv:3: no input_tokens"));
-  EXPECT_THAT(refusal_of(head + "0,10,1\n\n1,10,1\n"), HasSubstr("t.csv:3: 1 fields"));
-  EXPECT_THAT(refusal_of(head + "0,0,1\n"), HasSubstr("t.csv:2: input_tokens '0'"));
-  EXPECT_THAT(refusal_of(head + "nan,10,1\n"), HasSubstr("t.csv:2: arrival_s 'nan'"));
-  EXPECT_THAT(refusal_of(head + "-1,10,1\n"), HasSubstr("t.csv:2: arrival_s '-1'"));
-  EXPECT_THAT(refusal_of("arrival_s,input_tokens\n0,1\n"),
-              HasSubstr("t.csv:1: column 'output_tokens' is missing"));
-  EXPECT_THAT(refusal_of("arrival,input_tokens,output_tokens\n"), HasSubstr("arrival_s"));
-  EXPECT_THAT(refusal_of(head), HasSubstr("without requests"));
-  EXPECT_THAT(
-      refusal_of("arrival_s,input_tokens,output_tokens,prefix_id,prefix_tokens\n0,5,1,0,6\n"),
-      HasSubstr("exceed input_tokens"));
 }
 
 }  // namespace

@@ -1,10 +1,6 @@
 // What a server does, case by case, against figures that can be found by hand.
 #include "simulate/serving/server/server.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "core/text/error.hpp"
 #include "simulate/serving/summary.hpp"
 #include "toy_steps.hpp"
 
@@ -13,7 +9,6 @@ namespace {
 
 using test::plan_of;
 using test::simulated;
-using testing::HasSubstr;
 
 Load requests(std::int64_t count, RequestShape shape) {
   return load_of({.shape = shape, .requests = count, .clients = count});
@@ -166,19 +161,6 @@ TEST(Server, a_request_moves_where_steps_are_shorter_if_that_gains) {
   EXPECT_EQ(simulated(plan, load, times).migrations, 0) << "the link is too slow";
 }
 
-TEST(Server, goodput_counts_requests_that_keep_all_levels) {
-  const test::ConstantSteps times;
-  ServerPlan plan = plan_of(1'000);
-  plan.engine.requests_max = 1;
-  const ServerRecord record = simulated(plan, requests(4, {10, 5}), times);
-  const ServerSummary all = summary_of(record, {.ttft_ns = 1e9, .tpot_ns = 1e6});
-  EXPECT_DOUBLE_EQ(*all.goodput_share, 1);
-  const ServerSummary half = summary_of(record, {.ttft_ns = 7e6});
-  EXPECT_DOUBLE_EQ(*half.goodput_share, 0.5) << "first tokens come at 1, 6, 11, 16 ms";
-  EXPECT_DOUBLE_EQ(*summary_of(record, {.tpot_ns = 0.9e6}).goodput_share, 0);
-  EXPECT_FALSE(summary_of(record, {}).goodput_share);
-}
-
 std::string refusal_of(const ServerPlan& plan, const Load& load) {
   try {
     simulated(plan, load, test::ConstantSteps());
@@ -189,15 +171,14 @@ std::string refusal_of(const ServerPlan& plan, const Load& load) {
 }
 
 TEST(Server, what_cannot_be_simulated_is_refused_before_it_begins) {
-  EXPECT_THAT(refusal_of(plan_of(9), requests(1, {100, 50})),
-              HasSubstr("needs 10 KV blocks, and an engine has 9"));
-  EXPECT_THAT(refusal_of(plan_of(0), requests(1, {1, 1})), HasSubstr("0 blocks"));
+  says(refusal_of(plan_of(9), requests(1, {100, 50})), "needs 10 KV blocks, and an engine has 9");
+  says(refusal_of(plan_of(0), requests(1, {1, 1})), "0 blocks");
   ServerPlan plan = plan_of(1'000);
   plan.work_max = 1'000;
-  EXPECT_THAT(refusal_of(plan, requests(100, {10, 100})), HasSubstr("nothing was simulated"));
+  says(refusal_of(plan, requests(100, {10, 100})), "nothing was simulated");
   plan = plan_of(1'000);
   plan.mode = ServerMode::disaggregated;
-  EXPECT_THAT(refusal_of(plan, requests(1, {1, 2})), HasSubstr("without a link"));
+  says(refusal_of(plan, requests(1, {1, 2})), "without a link");
 }
 
 }  // namespace

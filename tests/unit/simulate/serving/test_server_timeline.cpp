@@ -1,8 +1,5 @@
 // The events of small servers, each written out: who does what, from when to when, and why then.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <string>
 
 #include "simulate/serving/serving_json.hpp"
 #include "simulate/serving/summary.hpp"

@@ -1,8 +1,8 @@
 // What a server is said to have done: figures of requests, and the document of them.
-#include <gtest/gtest.h>
 
 #include "simulate/serving/serving_json.hpp"
 #include "simulate/serving/summary.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {

@@ -1,15 +1,10 @@
 // What steps of unequal requests are priced as, and which of them are looked up.
 #include "simulate/serving/step_clock.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "model/spec/model_spec.hpp"
 #include "simulate/serving/cache_room.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving {
 namespace {
@@ -93,18 +88,12 @@ class LayoutSteps : public testing::Test {
 };
 
 TEST_F(LayoutSteps, are_looked_up_within_a_32nd_of_an_octave) {
-  EXPECT_EQ(priced_with(62), 1u);
-  EXPECT_EQ(priced_with(63), 2u) << "below 64 every number is its own";
-  EXPECT_EQ(priced_with(63), 2u);
-  EXPECT_EQ(priced_with(101), 3u) << "102, by steps of two";
-  EXPECT_EQ(priced_with(102), 3u);
-  EXPECT_EQ(priced_with(100), 4u);
-  EXPECT_EQ(priced_with(1'000), 5u) << "1,008, by steps of 16";
-  EXPECT_EQ(priced_with(1'015), 5u);
-  EXPECT_EQ(priced_with(1'016), 6u);
-  EXPECT_EQ(priced_with(999), 7u) << "992 is nearer than 1,008";
-  EXPECT_EQ(priced_with(984), 7u);
-  EXPECT_EQ(priced_with(983), 8u);
+  const std::pair<std::int64_t, std::size_t> rows[] = {
+      {62, 1},    {63, 2},    {63, 2},     // below 64 every number is its own
+      {101, 3},   {102, 3},   {100, 4},    // 102, by steps of two
+      {1'000, 5}, {1'015, 5}, {1'016, 6},  // 1,008, by steps of 16
+      {999, 7},   {984, 7},   {983, 8}};   // 992 is nearer than 1,008
+  for (const auto& [keys, priced] : rows) EXPECT_EQ(priced_with(keys), priced) << keys;
 }
 
 TEST_F(LayoutSteps, of_equal_keys_on_average_are_one) {

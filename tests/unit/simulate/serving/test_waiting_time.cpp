@@ -1,7 +1,4 @@
 // A server as a queue that theory knows.
-#include <gtest/gtest.h>
-
-#include <cmath>
 
 #include "simulate/serving/summary.hpp"
 #include "toy_steps.hpp"

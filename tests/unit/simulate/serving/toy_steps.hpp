@@ -1,12 +1,11 @@
 // Steps of an invented device, so that the figures of a server can be known without a model.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "model/serving/serving.hpp"
 #include "simulate/serving/server/server.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::serving::test {
 

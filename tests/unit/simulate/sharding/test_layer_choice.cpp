@@ -1,9 +1,6 @@
 // The choice of strategies along a chain of layers against all choices there are.
 #include "simulate/sharding/layer_choice.hpp"
-
-#include <gtest/gtest.h>
-
-#include <random>
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

@@ -1,13 +1,11 @@
 // What moves to a slower memory, against the best of all choices.
 #include "simulate/sharding/offload.hpp"
 
-#include <gtest/gtest.h>
-
 #include <bit>
-#include <random>
 
 #include "../../model/fixtures.hpp"
 #include "model/pricing/memory.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

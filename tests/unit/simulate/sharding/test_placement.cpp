@@ -1,12 +1,8 @@
 // Where shards lie, and what measured steps say of predicted ones.
 #include "simulate/sharding/placement.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-#include <set>
-
 #include "simulate/sharding/calibration.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

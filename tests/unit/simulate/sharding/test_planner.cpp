@@ -2,13 +2,11 @@
 // becomes slower by having more.
 #include "simulate/sharding/planner.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 
 #include "../../model/fixtures.hpp"
-#include "core/text/error.hpp"
 #include "simulate/sharding/layer_groups.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -41,6 +39,8 @@ PlanQuestion question(const ModelSpec& spec, std::int64_t shards, std::int64_t b
       .shards = shards};
 }
 
+const Parallel two_stages{.dp = 1, .tp = 1, .pp = 2, .ep = 1, .cp = 1};
+
 TEST(Planner, plans_one_shard_as_the_model_alone) {
   const ModelSpec spec = shipped("qwen3-0.6b");
   const ShardPlan plan = plan_shards(spec, question(spec, 1, 4), time_by({}));
@@ -67,22 +67,16 @@ TEST(Planner, chooses_no_slower_layout_than_any_other) {
         << parallel.text();
   }
   EXPECT_GT(built, 10u);
-  EXPECT_EQ(
-      plan.tried, built +
-                      [&] {
-                        std::size_t refused = 0;
-                        for (const auto& [reason, count] : plan.refused) refused += count;
-                        return refused;
-                      }() -
-                      0)
-      << "every layout is built or refused for a reason";
+  std::size_t refused = 0;
+  for (const auto& [reason, count] : plan.refused) refused += count;
+  EXPECT_EQ(plan.tried, built + refused) << "every layout is built or refused for a reason";
 }
 
 TEST(Planner, cuts_a_pipeline_so_that_the_stage_with_the_head_has_fewer_layers) {
   // 28 layers of 15.7 M parameters, and a head of 155.6 M: a quarter of the model.
   const ModelSpec spec = shipped("qwen3-0.6b");
   PlanQuestion q = question(spec, 2, 2);
-  q.stated = {.dp = 1, .tp = 1, .pp = 2, .ep = 1, .cp = 1};
+  q.stated = two_stages;
   const ShardPlan plan = plan_shards(spec, q, time_by({}));
   const std::vector<int> stages = plan.chosen()->configuration.parallel.stages;
   ASSERT_EQ(stages.size(), 2u);
@@ -98,7 +92,7 @@ TEST(Planner, cuts_a_pipeline_so_that_the_stage_with_the_head_has_fewer_layers) 
 TEST(Planner, gives_a_slower_device_fewer_layers) {
   const ModelSpec spec = shipped("llama-3.1-8b");
   PlanQuestion q = question(spec, 2, 2);
-  q.stated = {.dp = 1, .tp = 1, .pp = 2, .ep = 1, .cp = 1};
+  q.stated = two_stages;
   q.stage_devices = {{.time = time_by({.bytes_per_s = 3e12})},
                      {.time = time_by({.bytes_per_s = 1e12})}};
   const ShardPlan plan = plan_shards(spec, q, time_by({}));
@@ -145,7 +139,7 @@ TEST(Planner, a_training_step_is_three_forward_passes_and_one_exchange_of_gradie
   EXPECT_DOUBLE_EQ(two.chosen()->cost.step.communication_ns,
                    2.0 * static_cast<double>(graph->totals.parameters));
   // 1F1B of four micro-batches over two stages: five of the slower stage's turns at most.
-  q.stated = {.dp = 1, .tp = 1, .pp = 2, .ep = 1, .cp = 1};
+  q.stated = two_stages;
   q.base.workload.micro_batch = 1;
   const ShardPlan pipeline = plan_shards(spec, q, products);
   const std::vector<double>& ns = pipeline.chosen()->cost.stage_ns;
@@ -252,12 +246,8 @@ TEST(Planner, plans_126_layers_on_1024_shards_in_seconds) {
   ASSERT_EQ(spec.layers, 126);
   for (const std::int64_t shards : {64, 1024}) {
     const auto began = std::chrono::steady_clock::now();
-    const ShardPlan plan = plan_shards(spec, question(spec, shards, 1024), time_by({}));
+    EXPECT_NE(plan_shards(spec, question(spec, shards, 1024), time_by({})).chosen(), nullptr);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    ASSERT_NE(plan.chosen(), nullptr);
-    RecordProperty("seconds_" + std::to_string(shards), std::to_string(took.count()));
-    std::cout << shards << " shards: " << plan.layouts.size() << " layouts of " << plan.tried
-              << " in " << took.count() << " s\n";
     EXPECT_LT(took.count(), 30) << "seconds, on whatever machine and build";
   }
 }

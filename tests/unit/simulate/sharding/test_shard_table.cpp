@@ -2,16 +2,12 @@
 // keep.
 #include "simulate/sharding/shard_table.hpp"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
-#include <functional>
-#include <numeric>
-#include <set>
 
 #include "../../case_name.hpp"
 #include "../../model/fixtures.hpp"
 #include "model/pricing/memory.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

@@ -1,10 +1,6 @@
 // Cuts of a pipeline against all cuts there are, over devices and links that differ.
 #include "simulate/sharding/stage_choice.hpp"
-
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <random>
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

@@ -1,9 +1,8 @@
 // Two devices: a kernel on each, an exchange over a link, a kernel behind it.
 #pragma once
 
-#include <vector>
-
 #include "simulate/timeline/timeline_of.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate::test {
 

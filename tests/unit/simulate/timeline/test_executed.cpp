@@ -1,10 +1,6 @@
 // Executed steps beside simulated ones, against differences that are computed by hand.
 #include "simulate/timeline/executed.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "simulate/timeline/timeline_export.hpp"
 #include "small_timeline.hpp"
 

@@ -1,15 +1,12 @@
 // What others read of a timeline says the same as the timeline.
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-#include <set>
 #include <sstream>
 
 #include "core/json/json.hpp"
 #include "parquet/parquet_cells.hpp"
 #include "simulate/timeline/telemetry.hpp"
 #include "simulate/timeline/timeline_export.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::simulate {
 namespace {

@@ -1,6 +1,4 @@
 // Timelines against times that are computed by hand.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "simulate/timeline/timeline_folds.hpp"
 #include "small_timeline.hpp"

@@ -1,9 +1,5 @@
 // Exports read back by a parser that did not write them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
 #include <sstream>
 
 #include "core/json/json.hpp"

@@ -1,14 +1,10 @@
 // Groups of ranks that do collectives at the same time.
 #include "simulate/traffic/contention.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric_levels_of.hpp"
 #include "simulate/traffic/topology_carrier.hpp"
 #include "tests/checkout.hpp"
-#include "tests/unit/error_of.hpp"
 #include "tests/unit/simulate/fabric/fabric_texts.hpp"
 
 namespace halmark::traffic {
@@ -160,22 +156,6 @@ TEST(Contention, direct_collectives_over_a_torus_take_what_the_closed_form_says)
   }
 }
 
-TEST(Contention, events_are_of_devices_of_the_topology) {
-  const auto topology = shipped("ib-pair");
-  const simulate::LoweredWay way{.collective = Collective::all_reduce,
-                                 .algorithm = Algorithm::tree,
-                                 .bytes = 1e6,
-                                 .shape = {8, 2},
-                                 .channels = 8};
-  const GroupGraph all = group_graph(topology, way, {}, 1);
-  ASSERT_GT(all.graph.size(), 0u);
-  for (std::size_t i = 0; i < all.graph.size(); ++i) {
-    const auto actor = events::at(all.graph.actor(static_cast<events::TaskIndex>(i)));
-    ASSERT_LT(actor, topology.entities.size());
-    EXPECT_EQ(topology.entities[actor].kind, fabric::EntityKind::device);
-  }
-}
-
 // Conservation, capacity and existence over topologies at random.
 TEST(Contention, over_random_topologies_every_byte_passes_links_that_can_carry_it) {
   int seen = 0;
@@ -230,11 +210,12 @@ TEST(Contention, one_rank_a_group_has_no_events) {
 
 TEST(Contention, groups_that_cannot_be_shared_out_are_refused) {
   for (const std::int64_t groups : {0, 3, 5, 32}) {
-    EXPECT_THAT(halmark::test::error_of([&] {
-                  times_of(shipped("ib-pair"), Collective::all_reduce, Algorithm::ring, 1,
-                           {.groups = groups});
-                }).line(),
-                testing::HasSubstr("groups cannot be shared out over 8 x 2 ranks"));
+    refuses(
+        [&] {
+          times_of(shipped("ib-pair"), Collective::all_reduce, Algorithm::ring, 1,
+                   {.groups = groups});
+        },
+        "groups cannot be shared out over 8 x 2 ranks");
   }
   const FabricLevels of_node = levels_of_group(simulate::fabric_levels_of(shipped("ib-pair")), 4);
   EXPECT_EQ(of_node.levels[0].ranks, 2);

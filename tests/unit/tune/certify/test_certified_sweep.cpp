@@ -7,6 +7,7 @@
 
 #include "latency/case_bounds.hpp"
 #include "measure/campaign/predict_cost.hpp"
+#include "tests/stopped.hpp"
 #include "tests/unit/expect.hpp"
 #include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/certify/conclusion.hpp"
@@ -209,7 +210,7 @@ TEST(CertifiedSweep, ends_with_the_budget_and_states_what_is_open) {
 TEST(CertifiedSweep, an_interruption_measures_nothing_more) {
   RecordedSweep recorded(decode_sweep("[1]", "[\"latency\"]", certified));
   recorded.record_times([](std::int64_t, int) { return 1000.0; });
-  recorded.context().is_interrupted = [] { return true; };
+  recorded.context().stop = halmark::test::stopped();
   MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{.tells_stored = false});
   EXPECT_THAT(sweep.measure().evaluations, IsEmpty());
   EXPECT_EQ(sweep.certifier()->certifier().kernels_measured(), 0u);

@@ -86,13 +86,6 @@ TEST(DeviceMixView, prints_what_is_rented_who_serves_what_and_what_one_type_alon
   EXPECT_TRUE(without.data.at("units")[0].at("utilisation").is_null());
 }
 
-TEST(DeviceMix, the_best_single_type_is_the_cheapest_that_serves_everything) {
-  DeviceMix mix;
-  EXPECT_FALSE(mix.best_single_usd_per_hour());
-  mix.single_usd_per_hour = {std::nullopt, 8, 3, 9};
-  EXPECT_EQ(mix.best_single_usd_per_hour(), 3);
-}
-
 TEST(AskedLoad, is_a_file_or_one_kind_of_request) {
   const LoadBucket bucket{{512, 128}, 4};
   const RequestLoad load = asked_load("", bucket);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/contract.hpp"
+#include "tests/stopped.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -53,8 +54,7 @@ TEST(MeasureKernels, gives_a_row_for_each_case_and_round_and_passes_each_on) {
 
 TEST(MeasureKernels, what_is_interrupted_has_no_row) {
   const std::vector<KernelCase> cases = {copy_of(64)};
-  EXPECT_TRUE(
-      measure_kernels(cases, {.backend = "cpu", .is_interrupted = [] { return true; }}).empty());
+  EXPECT_TRUE(measure_kernels(cases, {.backend = "cpu", .stop = test::stopped()}).empty());
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(Deployment, has_the_device_that_was_searched_for) {
   const Deployment d = deployment_of(front(), 1, "", models, devices);
   EXPECT_EQ(d.device, "h100-sxm");
   EXPECT_THAT(d.device_name, HasSubstr("H100"));
-  EXPECT_EQ(d.device_bytes, 80'000'000'000);
+  EXPECT_EQ(d.device_bytes, 85'028'896'768);
   EXPECT_EQ(d.domain_devices, 8);
   SearchedFront here = front();
   here.device.clear();

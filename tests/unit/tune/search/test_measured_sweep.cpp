@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/stopped.hpp"
 #include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/search/front.hpp"
 
@@ -56,12 +57,12 @@ TEST(MeasuredSweep, stores_its_evaluations_once_and_a_second_look_takes_them) {
     m.wall_s = 0.001;
   });
   const TuneRun first = measured(sweep);
-  EXPECT_EQ(sweep.store().evaluations(first.id).size(), 2u);
+  EXPECT_EQ(sweep.store().rows<Evaluation>(first.id).size(), 2u);
   ASSERT_EQ(first.notes.size(), 1u);
   EXPECT_THAT(first.notes[0], HasSubstr("further rows"));
   const TuneRun second = measured(sweep);
   EXPECT_THAT(second.notes, IsEmpty()) << "repeats are not begun again";
-  EXPECT_EQ(sweep.store().evaluations(first.id).size(), 2u);
+  EXPECT_EQ(sweep.store().rows<Evaluation>(first.id).size(), 2u);
   ASSERT_EQ(second.evaluations.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(second.evaluations[i].estimate->low_ns, first.evaluations[i].estimate->low_ns);
@@ -73,11 +74,11 @@ TEST(MeasuredSweep, stores_its_evaluations_once_and_a_second_look_takes_them) {
 TEST(MeasuredSweep, an_interruption_stores_nothing) {
   RecordedSweep sweep(decode_sweep("[1, 2]", "[\"latency\"]"));
   const std::int64_t id = sweep.record_times([](std::int64_t, int) { return 1000.0; });
-  sweep.context().is_interrupted = [] { return true; };
+  sweep.context().stop = halmark::test::stopped();
   const TuneRun run = measured(sweep);
   EXPECT_THAT(run.evaluations, IsEmpty());
   EXPECT_THAT(run.notes, IsEmpty());
-  EXPECT_THAT(sweep.store().evaluations(id), IsEmpty());
+  EXPECT_THAT(sweep.store().rows<Evaluation>(id), IsEmpty());
 }
 
 TEST(MeasuredSweep, a_run_begins_where_the_journal_has_none) {

@@ -270,12 +270,12 @@ TEST(Untried, is_stored_once_and_reported) {
   SeededSweep searched(3);
   RecordedSweep& sweep = searched.sweep();
   const TuneRun run = MeasuredSweep(sweep.plan(), sweep.context(), {}).measure();
-  EXPECT_EQ(sweep.store().untried(run.id), run.untried);
+  EXPECT_EQ(sweep.store().rows<Untried>(run.id), run.untried);
   const TuneRun again = MeasuredSweep(sweep.plan(), sweep.context(), {}).measure();
   EXPECT_EQ(again.id, run.id);
   EXPECT_EQ(again.evaluations.size(), run.evaluations.size())
       << "the same points in the same order";
-  EXPECT_EQ(sweep.store().untried(run.id), run.untried);
+  EXPECT_EQ(sweep.store().rows<Untried>(run.id), run.untried);
   const RunReport report = stored_report(sweep.store(), run.id, {});
   EXPECT_EQ(report.untried, run.untried);
 }

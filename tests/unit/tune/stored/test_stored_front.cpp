@@ -165,7 +165,8 @@ TEST(StoredFront, one_that_was_changed_is_refused) {
     });
     return error_of([&] { read_stored_front(*store, name); }).line();
   };
-  EXPECT_THAT(stored_as("\"latency\"", "\"latenci\""), HasSubstr("an unknown objective"));
+  EXPECT_THAT(stored_as("\"latency\"", "\"latenci\""),
+              HasSubstr("objectives: expected an objective"));
   EXPECT_THAT(stored_as("\"title\"", "\"titel\""), HasSubstr("its front cannot be read"));
   EXPECT_THAT(stored_as("\"points\":[\"", "\"points\":[\"no such "),
               HasSubstr("a point of the stored front has no trial"));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/checkout.hpp"
+#include "tests/stopped.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -84,7 +85,7 @@ TEST(RunConfiguration, kernels_that_failed_leave_a_reason_and_no_run_of_the_stac
 
 TEST(RunConfiguration, an_interruption_leaves_neither_estimate_nor_run) {
   KernelMeasuring measuring = nowhere();
-  measuring.is_interrupted = [] { return true; };
+  measuring.stop = test::stopped();
   const RunOutcome out = run_configuration(spec(), with_tp(1), two_cores(), measuring, 0.1);
   EXPECT_FALSE(out.evaluation.estimate);
   EXPECT_FALSE(out.validation);

@@ -239,7 +239,7 @@ TEST(ValidateFront, a_run_within_the_budget_is_begun_and_its_end_stored) {
   ASSERT_EQ(run.validations.size(), 1u) << "there is no such plugin: the run has failed";
   EXPECT_FALSE(has_latency(run.validations[0].status));
   EXPECT_FALSE(run.validations[0].reason.empty());
-  EXPECT_EQ(sweep.store().validations(id).size(), 1u);
+  EXPECT_EQ(sweep.store().rows<Validation>(id).size(), 1u);
   EXPECT_FALSE(run.evaluations[0].measured_ns);
 }
 
