@@ -47,8 +47,8 @@ Action add_winners(OptionSet& app);
 
 std::span<const Command> commands() {
   static constexpr std::array table = {
-      Command{"devices", "List backends and devices, and why a backend is absent", add_devices},
-      Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", add_peaks},
+      Command{"devices", "List backends and devices, and why a backend is absent", add_devices, 2},
+      Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", add_peaks, 2},
       Command{"aa", "Measure kernels against themselves; write this machine's limits", add_aa},
       Command{"bench", "Measure kernels of one op", add_bench},
       Command{"judge", "A kernel's source: built, checked, measured, scored", add_judge},
@@ -64,9 +64,9 @@ std::span<const Command> commands() {
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", add_plan_size},
       Command{"plan-mix", "How many of each device type serve a load at least cost", add_plan_mix},
       Command{"rank-qpu", "Rank published QPUs for a circuit; sample it, simulated", add_rank_qpu},
-      Command{"tune", "Measure, model and search a sweep; print its Pareto front", add_tune},
+      Command{"tune", "Measure, model and search a sweep; print its Pareto front", add_tune, 2},
       Command{"run", "Execute a whole layer stack and compare with the estimate", add_run},
-      Command{"report", "Write the report of a stored run again", add_report},
+      Command{"report", "Write the report of a stored run again", add_report, 2},
       Command{"export", "A point of a front as the files that a serving engine starts from",
               add_export},
       Command{"import", "Steps that an engine measured by its own benchmark; shown by export",

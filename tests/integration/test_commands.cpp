@@ -76,7 +76,7 @@ TEST_F(Command, the_envelope_has_the_documented_keys_in_order) {
   EXPECT_THAT(keys(e), ElementsAre("schema", "version", "tool", "status", "exit_code", "data",
                                    "error", "warnings"));
   EXPECT_EQ(e["schema"], "halmark.devices");
-  EXPECT_EQ(e["version"], 1);
+  EXPECT_EQ(e["version"], 2);
   EXPECT_THAT(keys(e["tool"]), ElementsAre("name", "version", "build"));
   EXPECT_EQ(e["status"], "ok");
   EXPECT_EQ(e["exit_code"], 0);
