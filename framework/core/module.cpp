@@ -17,7 +17,7 @@ void* module_symbol(const std::string& module, const char* symbol) {
   void* const out = handle != nullptr ? ::dlsym(handle, symbol) : nullptr;
   if (out == nullptr) {
     throw unfit("a part of halmark cannot be opened: " + std::string(::dlerror()),
-                "install what is missing, or halmark anew");
+                "install what is missing, or reinstall halmark");
   }
   return out;
 }

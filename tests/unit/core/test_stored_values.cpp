@@ -77,6 +77,59 @@ TEST(StoredValues, an_imported_file_of_an_engine_reads_back_whole) {
   EXPECT_EQ(back.steps[0], import.steps[0]);
 }
 
+TEST(StoredValues, a_device_reads_back_whole) {
+  Device d{.id = "x", .name = "X", .kind = "gpu", .fingerprint = "f", .memory_bytes = 1 << 30};
+  d.peaks = {{.path = "bf16_matrix",
+              .dtype = Dtype::bf16,
+              .isa = "amx",
+              .threads = 2,
+              .flops_per_s = 1e12,
+              .flops_per_s_q90 = 9e11,
+              .flops_per_s_high = 2e12,
+              .source = "s",
+              .confidence = Confidence::low,
+              .rule = PeakRule{.units = 2, .fma_per_cycle = 3, .clock_hz = 4e9},
+              .occasions = {{.utc = "2026-01-02T03:04:05Z",
+                             .probes = 5,
+                             .median = 6,
+                             .highest = {8, 7},
+                             .is_busy = true}},
+              .is_provisional = true}};
+  d.bandwidths = {{.level = "memory",
+                   .threads = 2,
+                   .bytes_per_s = 1e11,
+                   .working_set_bytes = 1 << 20,
+                   .access = "read",
+                   .source = "t",
+                   .bytes_per_s_high = 2e11,
+                   .confidence = Confidence::high}};
+  d.ring_plateau_bytes = 1 << 22;
+  d.clock_hz = 2e9;
+  d.power_w = 300;
+  d.usd_per_hour = 1.5;
+  d.aliases = {"y"};
+  d.devices_in_part = 2;
+  d.memory_bytes_high = std::int64_t{1} << 31;
+  d.power_w_high = 350;
+  d.memory_confidence = Confidence::medium;
+  d.links = {{.name = "l", .bytes_per_s = 1e10, .domain_devices = 8, .reduces_in_switch = true}};
+  d.notes = {"n"};
+  expect_every_field_comes_back(d);
+  expect_every_field_comes_back(Device{.id = "y"});
+  d.peaks[0].is_derived = true;  // left out where it is not
+  EXPECT_TRUE(Json(d).get<Device>().peaks[0].is_derived);
+}
+
+TEST(StoredValues, a_stack_reads_back_whole) {
+  Stack stack{.instances = {1, 2}, .steps = {{0, 1, "q_proj", "decoder"}}};
+  stack.members = {{3, {0, 2}}};
+  stack.place = ShardPlace{.backend = "cpu", .device = "0"};
+  expect_every_field_comes_back(stack);
+  Json other = stack;
+  other["members"] = {{"three", {0}}};
+  EXPECT_THROW(other.get<Stack>(), std::invalid_argument) << "ranks by the number of a kernel";
+}
+
 TEST(StoredValues, a_duet_reads_back_whole_and_an_unknown_status_is_none) {
   const Duet duet{.kernel_case = test::full_case(),
                   .plugin_name = "cpu",
