@@ -39,7 +39,7 @@ inline constexpr Input inputs[] = {
 };
 
 inline constexpr const char* acting_options = R"(
-> config show
+> config show --worker-memory 4GiB
   --db other.db
   --color never
   --progress never
