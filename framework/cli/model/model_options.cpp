@@ -39,7 +39,8 @@ void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("model", o.model, "Shipped id, alias, or path of a config.json");
   add_deployment_options(app, o.configuration);
   app.add_option("--device", o.device, "Known device, or a device file");
-  app.add_option("--fabric", o.fabric, "With --device: prices collectives over it (fabric show)");
+  app.add_option("--fabric", o.fabric,
+                 "With --device: what joins them (fabric show); without it their own link");
   app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
   app.add_option(
       "--cp", o.cp,

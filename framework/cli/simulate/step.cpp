@@ -59,7 +59,6 @@ CommandResult execute(const GlobalOptions& global, StepOptions o) {
 Action add(OptionSet& app, const char* phase) {
   auto o = std::make_shared<StepOptions>();
   o->model.configuration.phase = phase;
-  o->model.fabric = "lite";
   add_step_options(app, o->model);
   app.add_option("--shards", o->shards, "Devices: as tensor ranks, in training as replicas")
       ->check(within(1, 1 << 20));

@@ -90,6 +90,26 @@ void read_rotary_dim(const ConfigReader& config, ModelSpec& spec) {
 
 namespace {
 
+// As engines derive it (vllm/config/model.py): yarn extends the length that was trained, linear and
+// dynamic the stated one; llama3, longrope and mrope state the extended one, gemma3 its own.
+std::optional<std::int64_t> longest_context(const ConfigReader& config) {
+  const auto stated = config.size("max_position_embeddings");
+  for (const std::string field : {"rope_scaling", "rope_parameters"}) {
+    auto type = config.text(field + ".rope_type");
+    if (!type) type = config.text(field + ".type");
+    const auto factor = config.number(field + ".factor");
+    const auto trained = config.size(field + ".original_max_position_embeddings");
+    const bool is_yarn = type == "yarn";
+    if (!factor || config.is_text("model_type", "gemma3_text") ||
+        (!is_yarn && type != "linear" && type != "dynamic")) {
+      continue;
+    }
+    const auto from = is_yarn && trained ? trained : stated;
+    if (from) return static_cast<std::int64_t>(static_cast<double>(*from) * *factor);
+  }
+  return stated;
+}
+
 void read_frame(ConfigReader& config, ModelSpec& spec) {
   spec.layers = config.required_size("num_hidden_layers");
   constexpr std::int64_t layers_max = 10'000;
@@ -98,9 +118,7 @@ void read_frame(ConfigReader& config, ModelSpec& spec) {
   }
   spec.hidden = config.required_size("hidden_size");
   spec.vocab = config.required_size("vocab_size");
-  spec.max_position = config.size("max_position_embeddings");
-  const auto rope = config.text("rope_parameters.rope_type");
-  spec.rope_scaling = config.has("rope_scaling") || (rope && *rope != "default");
+  spec.max_position = longest_context(config);
   spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
 }
 

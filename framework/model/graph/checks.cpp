@@ -282,10 +282,7 @@ std::optional<Refusal> batch_split(const ModelSpec&, const Configuration& config
 }
 
 std::optional<Refusal> context(const ModelSpec& spec, const Configuration& configuration) {
-  const std::int64_t keys = configuration.workload.context;
-  if (!spec.max_position || keys <= *spec.max_position || spec.rope_scaling) return std::nullopt;
-  return Refusal{"context_exceeds_model", text("context", keys) + " exceeds " +
-                                              text("max_position_embeddings", *spec.max_position)};
+  return check_context(spec, configuration.workload.context);
 }
 
 // In the order in which a reader would want to hear them.
@@ -310,6 +307,12 @@ constexpr std::array<Check, 19> checks = {positive_inputs,
                                           check_context_split};
 
 }  // namespace
+
+std::optional<Refusal> check_context(const ModelSpec& spec, std::int64_t context) {
+  if (context <= spec.max_position.value_or(context)) return std::nullopt;
+  return Refusal{"context_exceeds_model", text("context", context) + " exceeds " +
+                                              text("max_position_embeddings", *spec.max_position)};
+}
 
 std::optional<Refusal> check_configuration(const ModelSpec& spec,
                                            const Configuration& configuration) {

@@ -122,11 +122,6 @@ std::vector<std::string> warnings(const ModelSpec& spec, const Configuration& co
     out.push_back("vocab_padding: vocabulary " + std::to_string(spec.vocab) + " is padded to " +
                   std::to_string(padded) + " for tp " + std::to_string(tp));
   }
-  if (spec.max_position && configuration.workload.context > *spec.max_position) {
-    out.push_back("context_exceeds_model: context " +
-                  std::to_string(configuration.workload.context) + " exceeds " +
-                  std::to_string(*spec.max_position) + "; the configuration declares rope scaling");
-  }
   const bool is_stated = !configuration.parallel.stages.empty();
   if (!is_stated && spec.layers % configuration.parallel.pp != 0) {
     out.push_back("uneven_stages: " + std::to_string(spec.layers) + " layers over pp " +

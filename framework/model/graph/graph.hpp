@@ -227,6 +227,9 @@ Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
 // Parameters of all prediction modules; 0 where the configuration states none.
 std::int64_t prediction_parameters(const ModelSpec& spec);
 
+// The most keys that the model was made for.
+std::optional<Refusal> check_context(const ModelSpec& spec, std::int64_t context);
+
 // The checks of build_graph alone, without building: for the constraints of a search.
 std::optional<Refusal> check_configuration(const ModelSpec& spec,
                                            const Configuration& configuration);

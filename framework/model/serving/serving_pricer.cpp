@@ -81,11 +81,8 @@ std::int64_t ServingPricer::decode_context() const {
 std::optional<Refusal> ServingPricer::layout_refusal(const Configuration& configuration,
                                                      StepPricer::Layout layout) {
   if (const auto& refusal = steps_.refusal(layout)) return refusal;
-  const std::int64_t context = request_.input_tokens + request_.output_tokens;
-  if (spec_.max_position && context > *spec_.max_position && !spec_.rope_scaling) {
-    return Refusal{"context_exceeds_model", "context " + std::to_string(context) + " exceeds " +
-                                                "max_position_embeddings " +
-                                                std::to_string(*spec_.max_position)};
+  if (auto refusal = check_context(spec_, request_.input_tokens + request_.output_tokens)) {
+    return refusal;
   }
   const Parallel& parallel = steps_.parallel(layout);
   if (configuration.served->mode == ServingMode::aggregated &&

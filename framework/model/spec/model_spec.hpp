@@ -79,8 +79,7 @@ struct ModelSpec {
   bool qkv_bias = false;
   bool o_bias = false;
   bool mlp_bias = false;
-  bool rope_scaling = false;  // a context beyond max_position warns instead of refusing
-  std::optional<std::int64_t> max_position;
+  std::optional<std::int64_t> max_position;  // with what its rotary embedding is extended to
   std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
   // One entry per layer; empty: attention everywhere, with the heads above and `windows`.
   std::vector<LayerMixer> mixers;

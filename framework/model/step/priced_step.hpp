@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device.hpp"
@@ -68,10 +69,17 @@ Dtype peak_dtype_of(const PricedStep& step, const Operator& op);
 // collective what it takes over the fabric, if that is named too.
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op);
 
-// A rank's memory against the device's.
+// A rank's memory against the device's, and against what an engine takes of it.
+struct EngineFit {
+  std::string_view engine;
+  std::int64_t needed_bytes = 0;   // weights, cache, and what it keeps
+  std::int64_t may_use_bytes = 0;  // its default share of the device
+  bool fits() const { return needed_bytes <= may_use_bytes; }
+};
 struct Fit {
   std::int64_t needed_bytes = 0;
   std::optional<std::int64_t> device_bytes;  // absent: the device does not state it
+  std::optional<EngineFit> engine;           // of a served model on a GPU
   std::int64_t short_by_bytes() const;
 };
 std::optional<Fit> fit_of(const PricedStep& step);  // nothing without a device

@@ -1,6 +1,7 @@
 // Figures of a priced step, each computed once for whatever prints it.
 #include <algorithm>
 
+#include "model/pricing/engine_memory.hpp"
 #include "model/step/priced_step.hpp"
 
 namespace halmark {
@@ -19,6 +20,22 @@ std::optional<double> tokens_per_s(const PricedStep& step, double tokens_per_ste
   if (!step.question.measured_ms) return std::nullopt;
   const auto sequences = static_cast<double>(step.graph.configuration.workload.batch);
   return sequences * tokens_per_step * 1e3 / *step.question.measured_ms;
+}
+
+// The most used one, until a step is asked of another.
+constexpr std::string_view usual_engine = "vllm";
+
+std::optional<EngineFit> engine_fit(const PricedStep& step) {
+  const Device& device = *step.device;
+  if (step.is_training() || device.kind != "gpu") return std::nullopt;
+  const auto kept = engine_memory(usual_engine, device, step.graph.configuration.parallel.tp,
+                                  step.graph.spec.vocab, 0);
+  const RankMemory& rank = step.memory.largest;
+  return EngineFit{
+      .engine = usual_engine,
+      .needed_bytes = rank.weight_bytes + rank.kv_bytes + kept->kept_bytes(rank.activation_bytes),
+      .may_use_bytes =
+          static_cast<std::int64_t>(kept->share * static_cast<double>(device.memory_bytes))};
 }
 
 }  // namespace
@@ -47,9 +64,13 @@ Dtype peak_dtype_of(const PricedStep& step, const Operator& op) {
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op) {
   if (!step.device) return std::nullopt;
   auto out = roofline_estimate(op.rank_work, *step.device, step.share);
+  if (!out || op.kind != OperatorKind::collective) return out;
   const auto index = static_cast<std::size_t>(&op - step.graph.operators.data());
-  if (const auto at = step.over_fabric.find(index); out && at != step.over_fabric.end()) {
+  if (const auto at = step.over_fabric.find(index); at != step.over_fabric.end()) {
     out->ns = std::max(out->ns, at->second.ns);
+  } else if (const auto ns = RooflineRates(*step.device, step.share)
+                                 .ns(op.local_work, op.local.params.value_or("ranks", 1))) {
+    out->ns = std::max(out->ns, *ns);
   }
   return out;
 }
@@ -61,7 +82,9 @@ std::int64_t Fit::short_by_bytes() const {
 std::optional<Fit> fit_of(const PricedStep& step) {
   if (!step.device) return std::nullopt;
   Fit out{.needed_bytes = step.memory_bytes()};
-  if (step.device->memory_bytes > 0) out.device_bytes = step.device->memory_bytes;
+  if (step.device->memory_bytes <= 0) return out;
+  out.device_bytes = step.device->memory_bytes;
+  out.engine = engine_fit(step);
   return out;
 }
 

@@ -215,11 +215,17 @@ Json fit_json(const PricedStep& step) {
               {"device_bytes", nullptr},
               {"short_by_bytes", nullptr}}}};
   }
-  return {{"fit",
-           {{"fits", fit->short_by_bytes() == 0},
-            {"needed_bytes", fit->needed_bytes},
-            {"device_bytes", *fit->device_bytes},
-            {"short_by_bytes", fit->short_by_bytes()}}}};
+  Json out = {{"fits", fit->short_by_bytes() == 0},
+              {"needed_bytes", fit->needed_bytes},
+              {"device_bytes", *fit->device_bytes},
+              {"short_by_bytes", fit->short_by_bytes()}};
+  if (const auto& engine = fit->engine) {
+    out["engine"] = {{"name", engine->engine},
+                     {"fits", engine->fits()},
+                     {"needed_bytes", engine->needed_bytes},
+                     {"may_use_bytes", engine->may_use_bytes}};
+  }
+  return {{"fit", out}};
 }
 
 Json mfu_json(const PricedStep& step) {

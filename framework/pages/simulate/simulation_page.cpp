@@ -6,6 +6,7 @@
 
 #include "report/text/quantity.hpp"
 #include "report/text/wrapped_text.hpp"
+#include "simulate/fabric/device_fabric.hpp"
 #include "simulate/schedule/simulation_json.hpp"
 
 namespace halmark::pages {
@@ -65,6 +66,11 @@ std::string quantiles_text(const StepSimulation& s) {
                               "much it varies");
 }
 
+std::string joined_by(const fabric::Topology& topology) {
+  if (topology.id != fabric::own_link) return " over fabric " + topology.id;
+  return topology.name.empty() ? "" : " over their own link, " + topology.name;
+}
+
 }  // namespace
 
 std::string simulation_begins(double events, int runs) {
@@ -84,8 +90,8 @@ std::string throughput_section(const SimulationPage& page) {
   out += fmt::format("{} {} batch {} new tokens {} context {}  {}  {}\n", page.step.graph.spec.id,
                      phase_name(c.workload.phase), c.workload.batch, c.workload.new_tokens,
                      c.workload.context, c.precision.name, c.parallel.text());
-  out += fmt::format("{} device{} over fabric {}: {}\n", s.devices, s.devices == 1 ? "" : "s",
-                     page.topology.id, schedule_text(s));
+  out += fmt::format("{} device{}{}: {}\n", s.devices, s.devices == 1 ? "" : "s",
+                     joined_by(page.topology), schedule_text(s));
   return out + fmt::format("work {} FLOP in {} = {}\n", report::compact_text(s.work.flops),
                            duration_text(s.step_ns()), report::flops_text(s.work.flops_per_s));
 }

@@ -56,8 +56,12 @@ std::string fit_part(const StepPage& page) {
   if (!fit) return "; needs " + needs + " a rank";
   if (!fit->device_bytes) return "; needs " + needs + " a rank, the device states no memory";
   const std::string has = bytes_text(static_cast<double>(*fit->device_bytes));
-  return fit->short_by_bytes() == 0 ? fmt::format("; fits: {} of {} a rank", needs, has)
-                                    : fmt::format("; does not fit: {} of {} a rank", needs, has);
+  if (fit->short_by_bytes() > 0) return fmt::format("; does not fit: {} of {} a rank", needs, has);
+  std::string out = fmt::format("; fits the device: {} of {} a rank", needs, has);
+  if (!fit->engine || fit->engine->fits()) return out;
+  return out + fmt::format(", but not {} by its defaults: {} of {}", fit->engine->engine,
+                           bytes_text(static_cast<double>(fit->engine->needed_bytes)),
+                           bytes_text(static_cast<double>(fit->engine->may_use_bytes)));
 }
 
 std::string prediction_text(const ModelSpec& spec) {

@@ -167,15 +167,20 @@ class Simulation {
     if (out.token_budget == 0) out.token_budget = token_budget_unstated;
     const auto memory =
         static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
-    room = serving::cache_room(steps_, layout, memory, out.token_budget, out.block_tokens, context);
+    room = serving::cache_room(steps_, layout, memory, out.token_budget, out.block_tokens, context,
+                               engine_memory(q_.engine_terms, device_, steps_.parallel(layout).tp,
+                                             spec_.vocab, out.requests_max)
+                                   .value_or(EngineMemory()));
     if (out.blocks > room.blocks || room.blocks == 0) {
-      throw refused((room.blocks == 0 ? std::string("no KV block")
-                                      : std::to_string(out.blocks) + " KV blocks") +
-                        " beside " + memory_size_text(room.rank_weight_bytes) + " of weights and " +
-                        memory_size_text(room.rank_activation_bytes) +
-                        " of activations on a rank: " + std::to_string(room.blocks) + " fit into " +
-                        memory_size_text(memory),
-                    q_.model, "more devices per engine, a narrower --dtype, or fewer --kv-blocks");
+      throw refused(
+          (room.blocks == 0 ? std::string("no KV block")
+                            : std::to_string(out.blocks) + " KV blocks") +
+              " beside " + memory_size_text(room.rank_weight_bytes) + " of weights and " +
+              memory_size_text(room.rank_kept_bytes) +
+              (q_.engine_terms.empty() ? " of activations on a rank: "
+                                       : " of activations and the engine's own on a rank: ") +
+              std::to_string(room.blocks) + " fit into " + memory_size_text(memory),
+          q_.model, "more devices per engine, a narrower --dtype, or fewer --kv-blocks");
     }
     if (out.blocks == 0) out.blocks = room.blocks;
     out.block_bytes = room.block_bytes;
@@ -185,8 +190,16 @@ class Simulation {
   void plan(ServedSimulation& out, StepPricer::Layout layout, StepPricer::Layout prefill_layout,
             const serving::Load& load) {
     std::int64_t context = 1;
-    for (const auto& r : load.requests)
+    for (std::size_t i = 0; i < load.requests.size(); ++i) {
+      const serving::RequestPlan& r = load.requests[i];
       context = std::max(context, r.input_tokens + r.output_tokens);
+      if (const auto refusal = check_context(spec_, context)) {
+        throw refused(
+            refusal->text,
+            (q_.trace.empty() ? "" : q_.trace + ", ") + "request " + std::to_string(i + 1),
+            "prompt and answer within what " + spec_.id + " was made for");
+      }
+    }
     serving::ServerPlan& plan = out.plan;
     plan.mode = mode_of(q_.mode);
     const Parallel& parallel = out.configuration.parallel;

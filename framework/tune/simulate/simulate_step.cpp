@@ -3,6 +3,7 @@
 #include "core/text/error.hpp"
 #include "report/report.hpp"
 #include "serve/http_client.hpp"
+#include "simulate/fabric/device_fabric.hpp"
 #include "simulate/schedule/one_time.hpp"
 #include "simulate/schedule/simulation_json.hpp"
 #include "simulate/timeline/executed.hpp"
@@ -77,8 +78,10 @@ SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
                             const Folders& devices, const Folders& fabrics,
                             const std::function<void(double events, int runs)>& begins) {
   if (serve::is_http_url(asked.otlp)) serve::http_target(asked.otlp, otlp_port);
-  SimulatedStep out{.topology = *named_fabric(asked.fabric, step.graph.configuration, fabrics)};
-  const StepLatencies times(step, asked.latency, devices, out.topology);
+  const Configuration& c = step.graph.configuration;
+  const auto named = named_fabric(asked.fabric, c, fabrics);
+  const StepLatencies times(step, asked.latency, devices, named ? &*named : nullptr);
+  SimulatedStep out{.topology = named ? *named : fabric::device_fabric(*step.device, c.devices())};
   const auto once = schedule::one_time_phases(step, out.topology, asked.one_time);
   StepOutcome outcome =
       simulate_timed(step, schedule::Site(out.topology),

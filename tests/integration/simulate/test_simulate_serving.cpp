@@ -26,6 +26,37 @@ class SimulateServing : public HalmarkTest {
   }
 };
 
+// What servers logged at --gpu-memory-utilization 0.9: vLLM 0.11 on H100
+// (llm-d-incubation/llm-d-planner@e50305af90f0, Apache-2.0), 0.19 on an RTX 4090
+// (casys-kaist/LLMServingSim serve-01, MIT).
+TEST_F(SimulateServing, a_cache_has_what_the_engine_left_to_it) {
+  struct Log {
+    const char *model, *dtype, *tp, *device;
+    double kv_cache_gib;  // 0: it did not start, no room for a cache
+  };
+  for (const Log& log : {Log{"llama-3.1-8b", "bf16", "1", "h100-sxm", 51.38},
+                         Log{"qwen3-0.6b", "bf16", "1", "h100-sxm", 64.45},
+                         Log{"qwen3-32b", "bf16", "2", "h100-sxm", 34.49},
+                         Log{"llama-3.3-70b", "fp8", "2", "h100-sxm", 32.00},
+                         Log{"llama-3.1-8b", "bf16", "1", "rtx-4090", 2588 * 2.0 / 1024},
+                         Log{"llama-3.3-70b", "fp8", "1", "h100-sxm", 0}}) {
+    SCOPED_TRACE(std::string(log.model) + " on " + log.tp + " of " + log.device);
+    const Outcome o = halmark({"simulate", "serving", log.model, "--dtype", log.dtype, "--tp",
+                               log.tp, "--devices", log.tp, "--device", log.device, "--rate", "1",
+                               "--requests", "1", "--engine", "vllm", "--json"});
+    if (log.kv_cache_gib == 0) {
+      EXPECT_EQ(o.exit_code, 2);
+      EXPECT_THAT(o.out, HasSubstr("no KV block"));
+      continue;
+    }
+    const Json data = envelope_of(o.out)["data"];
+    const Json& kv = data["engines"][0]["kv"];
+    const double of_rank = kv["blocks"].get<double>() * kv["block_bytes"].get<double>() /
+                           std::stod(log.tp) / 1024 / 1024 / 1024;
+    EXPECT_NEAR(of_rank / log.kv_cache_gib, 1, 0.03);
+  }
+}
+
 TEST_F(SimulateServing, a_closed_loop_stands_beside_its_closed_form) {
   const Json data = served({"--concurrency", "8", "--input", "512", "--output", "64", "--requests",
                             "160", "--ttft", "1s", "--tpot", "1s"});
@@ -91,6 +122,10 @@ TEST_F(SimulateServing, prefixes_traces_pools_and_cold_starts) {
 TEST_F(SimulateServing, what_is_impossible_is_refused_in_one_line) {
   write("t.csv", "arrival_s,input_tokens,output_tokens\n1,100,5\n0.5,300,7\n");
   EXPECT_THAT(refusal({"--arrivals", path("t.csv")}), HasSubstr("t.csv:3: time runs backwards"));
+  write("long.csv", "arrival_s,input_tokens,output_tokens\n0,100,5\n0.5,131000,100\n");
+  EXPECT_THAT(refusal({"--arrivals", path("long.csv")}),
+              AllOf(HasSubstr("long.csv, request 2"), HasSubstr("131100 exceeds"),
+                    HasSubstr("max_position_embeddings 131072")));
   EXPECT_THAT(refusal({"--kv-blocks", "10"}),
               HasSubstr("needs 72 KV blocks, and an engine has 10"));
   EXPECT_THAT(refusal({"--kv-blocks", "10000000"}), HasSubstr("fit into"));

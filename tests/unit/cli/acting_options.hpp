@@ -150,7 +150,7 @@ inline constexpr const char* acting_options = R"(
   --perfetto trace.json
   --events events.jsonl
   --shards 2
-> simulate qwen3-0.6b --device h100-sxm --tp 2 --runs 3|simulate step qwen3-0.6b --device h100-sxm --tp 2 --runs 3|simulate training qwen3-0.6b --device h100-sxm --tp 2 --runs 3
+> simulate qwen3-0.6b --device h100-sxm --tp 2 --fabric lite --runs 3|simulate step qwen3-0.6b --device h100-sxm --tp 2 --fabric lite --runs 3|simulate training qwen3-0.6b --device h100-sxm --tp 2 --fabric lite --runs 3
   --seed 7
 > simulate qwen3-0.6b --phase training --device h100-sxm --pp 2 --dp 2 --batch 8 --fabric nvlink-node|simulate step qwen3-0.6b --phase training --device h100-sxm --pp 2 --dp 2 --batch 8 --fabric nvlink-node|simulate training qwen3-0.6b --device h100-sxm --pp 2 --dp 2 --batch 8 --fabric nvlink-node
   --schedule zero-bubble

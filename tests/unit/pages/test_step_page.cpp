@@ -19,9 +19,11 @@ TEST(StepPage, begins_with_time_mfu_bottleneck_and_fit) {
   const report::View view = step_view(qwen(), {});
   const std::string first = lines_of_text(view.text).front();
   // 2.2 GB of weights and cache at 1 TB/s.
-  EXPECT_THAT(first, testing::MatchesRegex(
-                         "2\\.[0-9]+ ms a step at best on round \\(floor, nothing was measured\\); "
-                         "MFU at most .* %; bound by memory for .*; fits: .* of 74.5 GiB a rank"));
+  EXPECT_THAT(
+      first,
+      testing::MatchesRegex(
+          "2\\.[0-9]+ ms a step at best on round \\(floor, nothing was measured\\); "
+          "MFU at most .* %; bound by memory for .*; fits the device: .* of 74.5 GiB a rank"));
   EXPECT_EQ(view.data["answer"]["text"], first);
   EXPECT_THAT(view.data,
               test::HasValues(R"({"/answer/time_source": "floor", "/answer/fits": true})"));

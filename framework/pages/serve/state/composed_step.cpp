@@ -7,6 +7,7 @@
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "model/pricing/composer.hpp"
+#include "simulate/fabric/device_fabric.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::pages {
@@ -118,15 +119,6 @@ StepTime time_of(const PricedSystem& system, const PageState& state, const Compo
   return {ns, e.alone->low_ns * by, e.alone->high_ns * by, true};
 }
 
-// Without a fabric every device meets every other one by its own link.
-schedule::Site site_of(const PricedSystem& system, std::int64_t devices) {
-  if (system.topology() != nullptr) return schedule::Site(*system.topology());
-  const Device& device = system.device();
-  const double rate = device.links.empty() ? 1e9 : device.links.front().bytes_per_s;
-  return schedule::Site(
-      simulate::FabricLevels{.levels = {{.ranks = devices, .bytes_per_s = rate}}});
-}
-
 }  // namespace
 
 std::optional<tune::StepOutcome> simulated(const PricedSystem& system, const PageState& state,
@@ -141,9 +133,13 @@ std::optional<tune::StepOutcome> simulated(const PricedSystem& system, const Pag
   tune::StepSimulating asked{.order = has_stages ? state.schedule : "1f1b",
                              .joins_kernels = as.grain == schedule::Grain::layer};
   asked.options.runs = as.runs;
+  std::optional<fabric::Topology> own;
+  if (system.topology() == nullptr) {
+    own = fabric::device_fabric(system.device(), step.graph.configuration.devices());
+  }
   try {
-    return tune::simulate_timed(step, site_of(system, step.graph.configuration.devices()), times,
-                                asked, [&](double events, int) {
+    return tune::simulate_timed(step, schedule::Site(own ? *own : *system.topology()), times, asked,
+                                [&](double events, int) {
                                   if (events > as.events_max) throw TooManyEvents();
                                 });
   } catch (const TooManyEvents&) {

@@ -39,37 +39,7 @@ tune::PricedLatencies latencies_of(const tune::Target& target, const PageSources
                                 target.fabric ? &*target.fabric : nullptr);
 }
 
-std::vector<int> divisors(std::int64_t n) {
-  std::vector<int> out;
-  for (int d = 1; d <= n; ++d) {
-    if (n % d == 0) out.push_back(d);
-  }
-  return out;
-}
-
-// Experts are split over all of tp and dp, over tp alone, or not at all.
-std::vector<int> expert_degrees(const ModelSpec& spec, int dp, int tp) {
-  std::vector<int> out = {1};
-  if (!spec.moe) return out;
-  for (const int ep : {tp, tp * dp}) {
-    if (std::ranges::find(out, ep) == out.end()) out.push_back(ep);
-  }
-  return out;
-}
-
-std::vector<Parallel> splits_of(const ModelSpec& spec, std::int64_t devices) {
-  std::vector<Parallel> out;
-  for (const int tp : divisors(devices)) {
-    for (const int pp : divisors(devices / tp)) {
-      if (pp > spec.layers) continue;
-      const int dp = static_cast<int>(devices / tp / pp);
-      for (const int ep : expert_degrees(spec, dp, tp)) {
-        out.push_back({.dp = dp, .tp = tp, .pp = pp, .ep = ep});
-      }
-    }
-  }
-  return out;
-}
+const Parallel any_degrees = {.dp = 0, .tp = 0, .pp = 0, .ep = 0, .cp = 1};
 
 bool is_faster(const PricedLayout& a, const PricedLayout& b) {
   if (a.price.has_value() != b.price.has_value()) return a.price.has_value();
@@ -153,7 +123,8 @@ std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
   if (state.phase == Phase::training) return training_layouts(state);
   std::vector<PricedLayout> out;
   if (priced_ > layouts_kept_max) begin_pricing();
-  for (const Parallel& parallel : splits_of(spec_, state.shards)) {
+  for (const Parallel& parallel :
+       simulate::layouts_of(state.shards, any_degrees, spec_.moe.has_value(), false)) {
     ++priced_;
     out.push_back(priced(state, parallel, state.batch));
   }

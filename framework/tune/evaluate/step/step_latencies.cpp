@@ -17,7 +17,7 @@ const Device& device_of(const PricedStep& step) {
 
 StepLatencies::StepLatencies(const PricedStep& step, const std::vector<std::string>& sources,
                              const std::vector<std::filesystem::path>& devices,
-                             const fabric::Topology& topology)
+                             const fabric::Topology* topology)
     : step_(step) {
   const Device& device = device_of(step);
   LatencyChoice choice{.where = "--latency", .device = device.id, .device_where = "--device"};
@@ -30,7 +30,7 @@ StepLatencies::StepLatencies(const PricedStep& step, const std::vector<std::stri
     choice.sources.push_back(text);
   }
   if (choice.sources.empty()) choice.sources.emplace_back("roofline");
-  priced_.emplace(priced_latencies(choice, device, devices, std::nullopt, &topology));
+  priced_.emplace(priced_latencies(choice, device, devices, std::nullopt, topology));
 }
 
 std::optional<Latency> StepLatencies::of_operator(std::size_t index) const {

@@ -189,11 +189,6 @@ TEST(GraphWarnings, are_of_vocabulary_stages_and_idle_stages) {
   spec.vocab = 33;
   EXPECT_THAT(graph_of(spec, decode(1, 8, {.tp = 4})).warnings,
               ElementsAre("vocab_padding: vocabulary 33 is padded to 36 for tp 4"));
-  spec.rope_scaling = true;
-  EXPECT_THAT(graph_of(spec, decode(1, 129)).warnings,
-              ElementsAre("context_exceeds_model: context 129 exceeds 128; the configuration "
-                          "declares rope scaling"));
-  EXPECT_TRUE(graph_of(spec, decode(1, 128)).warnings.empty());
 }
 
 TEST(GraphNames, are_those_of_documents) {

@@ -173,8 +173,7 @@ class Row {
   Configuration configuration(Phase phase, std::int64_t batch, std::int64_t tokens,
                               std::int64_t context) const {
     // Some tables have requests that end beyond what a model states; fewer keys bound them too.
-    const bool is_limited = spec_.max_position && !spec_.rope_scaling;
-    const std::int64_t keys = is_limited ? std::min(context, *spec_.max_position) : context;
+    const std::int64_t keys = std::min(context, spec_.max_position.value_or(context));
     return {spec_.id, split_, precision_, {phase, batch, std::min(tokens, keys), keys}};
   }
   // What the program says of a step that took `seconds`: the larger of two such where a request is

@@ -83,6 +83,35 @@ TEST(Coverage, fields_of_unknown_effect_are_named_and_harmless_ones_are_not) {
   EXPECT_THAT(read(config).not_read, IsEmpty());
 }
 
+// Lengths that vLLM derives for configurations as they are published.
+TEST(Coverage, a_context_goes_as_far_as_rotary_embeddings_are_extended_to) {
+  struct Case {
+    std::int64_t stated;
+    const char* rope;
+    std::int64_t longest;
+  };
+  for (const Case& c :
+       {Case{131072, R"({"rope_type": "llama3", "factor": 8.0,
+                         "original_max_position_embeddings": 8192})",
+             131072},  // Llama 3.1
+        Case{40960, R"({"rope_type": "yarn", "factor": 4.0,
+                        "original_max_position_embeddings": 32768})",
+             131072},  // Qwen3's README
+        Case{163840, R"({"type": "yarn", "factor": 40,
+                         "original_max_position_embeddings": 4096})",
+             163840},                                                // DeepSeek-V3
+        Case{16384, R"({"type": "linear", "factor": 4.0})", 65536},  // DeepSeek-Coder
+        Case{131072, R"({"type": "longrope", "original_max_position_embeddings": 4096})",
+             131072},  // Phi-3
+        Case{4096, "null", 4096}}) {
+    SCOPED_TRACE(c.rope);
+    Json config = tiny_config();
+    config["max_position_embeddings"] = c.stated;
+    config["rope_scaling"] = parse_json(c.rope, "rope");
+    EXPECT_EQ(read(config).max_position, c.longest);
+  }
+}
+
 TEST(Coverage, element_wise_work_and_prediction_modules_that_no_family_has_are_named) {
   Json config = tiny_config();
   config["attn_logit_softcapping"] = 50.0;

@@ -153,7 +153,7 @@ TEST(TenContradictions, reclaimed_bytes_are_blocks_and_no_more_than_the_cache) {
   const CacheRoom room = cache_room(steps, layout, 36'000'000'000, 512, 16, input + output);
   ASSERT_GT(room.blocks, 100);
   EXPECT_NEAR(room.kv_bytes_per_token, 262'144, 0.01 * 262'144) << "the last block is not full";
-  EXPECT_LE(static_cast<double>(room.rank_weight_bytes + room.rank_activation_bytes) +
+  EXPECT_LE(static_cast<double>(room.rank_weight_bytes + room.rank_kept_bytes) +
                 static_cast<double>(room.blocks) * room.rank_block_bytes,
             36e9);
   ServerPlan plan = test::plan_of(room.blocks);

@@ -119,8 +119,8 @@ TEST_F(LayoutSteps, leave_room_for_whole_blocks_beside_the_weights) {
   EXPECT_DOUBLE_EQ(empty.kv_bytes_per_token, 114'688);
   EXPECT_DOUBLE_EQ(empty.weight_bytes, static_cast<double>(empty.rank_weight_bytes));
   EXPECT_GT(empty.rank_weight_bytes, 1'100'000'000) << "0.6 billion parameters of two bytes";
-  EXPECT_GT(empty.rank_activation_bytes, 0);
-  const std::int64_t taken = empty.rank_weight_bytes + empty.rank_activation_bytes;
+  EXPECT_GT(empty.rank_kept_bytes, 0);
+  const std::int64_t taken = empty.rank_weight_bytes + empty.rank_kept_bytes;
   const auto blocks_in = [&](double room) {
     return cache_room(pricer, layout, taken + static_cast<std::int64_t>(room), 512, 16, 160).blocks;
   };
@@ -143,8 +143,8 @@ TEST_F(LayoutSteps, split_the_cache_of_a_replica_over_ranks_and_stages) {
   EXPECT_DOUBLE_EQ(two.rank_block_bytes, block / 2) << "half of the layers";
   EXPECT_DOUBLE_EQ(two.block_bytes, block);
   // The fullest rank, of 40 GB; its blocks are of two engines.
-  const double room = 40e9 - static_cast<double>(two.rank_weight_bytes) -
-                      static_cast<double>(two.rank_activation_bytes);
+  const double room =
+      40e9 - static_cast<double>(two.rank_weight_bytes) - static_cast<double>(two.rank_kept_bytes);
   EXPECT_EQ(two.blocks, static_cast<std::int64_t>(room / (block / 2)) / 2);
   // Embeddings and head are tied: each stage has its copy.
   EXPECT_NEAR(two.weight_bytes / (2 * static_cast<double>(two.rank_weight_bytes)), 1, 1e-3);

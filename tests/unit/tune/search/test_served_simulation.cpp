@@ -84,7 +84,7 @@ TEST(ServedSimulation, what_weights_leave_of_the_memory_is_cache) {
   EXPECT_EQ(s.room.kv_bytes_per_token, 32 * 8 * 128 * 2 * 2);
   EXPECT_EQ(s.memory_bytes, 76'526'007'091) << "0.9 of 79.19 GiB";
   const double cache =
-      static_cast<double>(s.memory_bytes - s.room.rank_weight_bytes - s.room.rank_activation_bytes);
+      static_cast<double>(s.memory_bytes - s.room.rank_weight_bytes - s.room.rank_kept_bytes);
   EXPECT_NEAR(static_cast<double>(s.plan.engine.blocks) * 16 * s.room.kv_bytes_per_token / cache, 1,
               0.01);
   EXPECT_EQ(s.plan.engine.token_budget, 8192) << "where nobody states one";
