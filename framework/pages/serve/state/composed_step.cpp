@@ -1,7 +1,6 @@
 #include "pages/serve/state/composed_step.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -16,33 +15,10 @@ namespace {
 // Thrown and caught here: a sum may stand in.
 struct TooManyEvents {};
 
-std::optional<Latency> latency_of(const PricedSystem& system, const Operator& op) {
-  if (op.kind != OperatorKind::collective) return system.chain().latency(op.local, op.rank_work);
-  return system.chain().latency(op.local, op.local_work, op.group_stride);
-}
-
-// Kernels by what the slowest rank executes on paper, as a simulation has them.
-Composer::Lookup on_paper(const PricedSystem& system, const OperatorGraph& graph) {
-  std::map<Problem, Work> works;
-  for (const Operator& op : graph.operators) {
-    if (op.kind == OperatorKind::collective || !op.of_context_rank.empty()) continue;
-    Work& work = works[op.local];
-    if (op.rank_work.flops() + op.rank_work.bytes() >= work.flops() + work.bytes()) {
-      work = op.rank_work;
-    }
-  }
-  return [&system, works = std::move(works),
-          others = tune::placed(system.chain(), graph)](const KernelCase& kernel_case) {
-    const auto at = works.find(kernel_case.problem);
-    if (at == works.end()) return others(kernel_case);
-    return system.chain().latency(kernel_case.problem, at->second);
-  };
-}
-
 Estimate composed(const PricedSystem& system, const OperatorGraph& graph) {
   const int ranks = graph.configuration.devices();
   const Composer composer(graph, system.target().placement(ranks), system.target().facts(ranks));
-  Evaluation evaluation = composer.compose(on_paper(system, graph));
+  Evaluation evaluation = composer.compose(tune::on_paper(system.chain(), graph));
   if (evaluation.estimate) return *std::move(evaluation.estimate);
   throw refused("no time of this step is known: " + evaluation.reason, {}, "choose another dtype");
 }
@@ -79,7 +55,7 @@ Estimate trained(const PricedSystem& system, const PricedStep& step) {
       const Operator& op = graph.operators[i];
       const double turns = static_cast<double>(op.stage_counts[stage] * graph.micro_batches());
       if (turns <= 0) continue;
-      const auto latency = latency_of(system, op);
+      const auto latency = tune::latency_of(system.chain(), op);
       if (!latency) {
         throw refused(system.device().id + " states no figure that '" + op.name + "' needs", {},
                       "choose another device or dtype");
@@ -124,7 +100,7 @@ StepTime time_of(const PricedSystem& system, const PageState& state, const Compo
 std::optional<tune::StepOutcome> simulated(const PricedSystem& system, const PageState& state,
                                            const PricedStep& step, const SimulatedAs& as) {
   const schedule::TimeSources times{
-      [&](std::size_t op) { return latency_of(system, step.graph.operators[op]); },
+      [&](std::size_t op) { return tune::latency_of(system.chain(), step.graph.operators[op]); },
       [&](const Problem& problem, const Work& work, std::int64_t stride) {
         return system.chain().latency(problem, work, stride);
       }};

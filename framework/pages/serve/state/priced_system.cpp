@@ -8,6 +8,7 @@
 #include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
 #include "simulate/sharding/planner.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/named_fabric.hpp"
 
@@ -152,9 +153,7 @@ std::vector<PricedLayout> PricedSystem::training_layouts(const PageState& state)
   if (target_.memory_bytes > 0) question.bytes_max = target_.memory_bytes;
   const simulate::ShardPlan plan =
       simulate::plan_shards(spec_, question, [this](const Operator& op) -> std::optional<double> {
-        const auto latency = op.kind == OperatorKind::collective
-                                 ? chain().latency(op.local, op.local_work, op.group_stride)
-                                 : chain().latency(op.local, op.rank_work);
+        const auto latency = tune::latency_of(chain(), op);
         return latency ? std::optional(latency->ns) : std::nullopt;
       });
   std::vector<PricedLayout> out;

@@ -32,4 +32,26 @@ Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph) {
   };
 }
 
+std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {
+  if (op.kind != OperatorKind::collective) return chain.latency(op.local, op.rank_work);
+  return chain.latency(op.local, op.local_work, op.group_stride);
+}
+
+Composer::Lookup on_paper(const LatencyChain& chain, const OperatorGraph& graph) {
+  std::map<Problem, Work> works;
+  for (const Operator& op : graph.operators) {
+    if (op.kind == OperatorKind::collective || !op.of_context_rank.empty()) continue;
+    Work& work = works[op.local];
+    if (op.rank_work.flops() + op.rank_work.bytes() >= work.flops() + work.bytes()) {
+      work = op.rank_work;
+    }
+  }
+  return [&chain, works = std::move(works),
+          others = placed(chain, graph)](const KernelCase& kernel_case) {
+    const auto at = works.find(kernel_case.problem);
+    if (at == works.end()) return others(kernel_case);
+    return chain.latency(kernel_case.problem, at->second);
+  };
+}
+
 }  // namespace halmark::tune

@@ -15,4 +15,9 @@ void add_fabric(const Target& target, LatencySource& measured, LatencyChain& cha
 // same op, bytes and ranks) is asked for the one whose ranks are farther apart.
 Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph);
 
+// One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
+std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);
+// The same by kernel. `chain` must outlive what is returned.
+Composer::Lookup on_paper(const LatencyChain& chain, const OperatorGraph& graph);
+
 }  // namespace halmark::tune
