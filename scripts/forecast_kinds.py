@@ -37,11 +37,12 @@ class Rows:
 class Kind:
     """`text` and `size`: its columns in the file. `series`: those that tell implementations apart. `free`: the size along which a
     line of points runs. Then: which rows are read, the axes beside the free one in octaves over the lengths that
-    interpolation_place.cpp has, and work (FLOPs, bytes) for the least time."""
+    interpolation_place.cpp has, and work (FLOPs, bytes) for the least time. `weight` of an error: small tables cost little."""
 
-    def __init__(self, name, family, text, size, series, free, axes, work, reads=None):
+    def __init__(self, name, family, text, size, series, free, axes, work, reads=None, weight=1.0):
         self.name, self.family, self.text, self.size = name, family, text.split(), size.split()
         self.series, self.free, self.axes, self.work, self.reads = series.split(), free, axes, work, reads
+        self.weight = weight if callable(weight) else lambda r: np.full(len(r), weight)
 
 
 def gemm_work(r):
@@ -143,6 +144,17 @@ def expert_axes(r):
     return [*sizes, skew(r) / 2]
 
 
+def gemm_weight(r):
+    """Nobody's layers are that narrow, nor is an inner size that of a vocabulary."""
+    narrow = (np.minimum(r["n"], r["k"]) < 256) | (r["k"] > 40000)
+    return np.where(narrow, 0.6, 1.0)
+
+
+def window_weight(r):
+    """Windows of 1024 and more are those of few models."""
+    return np.where(r["window_size"] > 128, 0.6, 1.0)
+
+
 def octaves(*names):
     return lambda r: [r.log2(name) / 2 for name in names]
 
@@ -174,31 +186,31 @@ def of_16_bits(column):
 SOURCE = "kernel_source backend"
 KINDS = [
     Kind("gemm", "gemm", f"gemm_dtype {SOURCE}", "m n k", f"gemm_dtype {SOURCE}", "m", octaves("n", "k"), gemm_work,
-         lambda r: np.isin(r["gemm_dtype"], ("bfloat16", "fp8", "fp8_block", "nvfp4"))),
+         lambda r: np.isin(r["gemm_dtype"], ("bfloat16", "fp8", "fp8_block", "nvfp4")), gemm_weight),
     Kind("context_attention", "attention", f"op_name attn_dtype kv_cache_dtype {SOURCE}",
          "batch_size isl num_heads num_key_value_heads head_dim window_size", f"attn_dtype kv_cache_dtype {SOURCE}", "isl", context_axes,
-         context_work),
+         context_work, weight=window_weight),
     Kind("generation_attention", "attention", f"op_name kv_cache_dtype {SOURCE}",
          "batch_size step num_heads num_key_value_heads head_dim window_size", f"kv_cache_dtype {SOURCE}", "step", generation_axes,
-         generation_work),
+         generation_work, weight=window_weight),
     Kind("moe", "moe", f"moe_dtype distribution {SOURCE}",
          "num_tokens topk num_experts moe_ep_size moe_tp_size hidden_size inter_size", f"moe_dtype {SOURCE}", "num_tokens", expert_axes,
-         expert_work, read_experts),
+         expert_work, read_experts, 1.1),
     Kind("nccl", "comm", f"op_name nccl_dtype {SOURCE}", "num_gpus message_size", f"op_name nccl_dtype {SOURCE}", "message_size",
-         octaves("num_gpus"), collective_work, of_16_bits("nccl_dtype")),
+         octaves("num_gpus"), collective_work, of_16_bits("nccl_dtype"), 3.0),
     Kind("custom_allreduce", "comm", f"allreduce_dtype {SOURCE}", "num_gpus message_size", f"allreduce_dtype {SOURCE}", "message_size",
-         octaves("num_gpus"), collective_work),
+         octaves("num_gpus"), collective_work, weight=3.0),
     Kind("encoder_attention", "encoder_attention", f"op_name attn_dtype {SOURCE}", "batch_size isl num_heads head_dim",
          f"attn_dtype {SOURCE}", "isl",
-         lambda r: [np.log2(r["batch_size"] * r["num_heads"]) / 2, r.log2("num_heads") / 16, r.log2("head_dim") / 2], encoder_work),
+         lambda r: [np.log2(r["batch_size"] * r["num_heads"]) / 2, r.log2("num_heads") / 16, r.log2("head_dim") / 2], encoder_work, weight=0.8),
     Kind("context_mla", "mla", f"op_name mla_dtype kv_cache_dtype {SOURCE}", "batch_size isl num_heads step", f"mla_dtype {SOURCE}",
-         "isl", octaves("batch_size", "num_heads", "step"), context_latent_work, lambda r: r["kv_cache_dtype"] == "bfloat16"),
+         "isl", octaves("batch_size", "num_heads", "step"), context_latent_work, lambda r: r["kv_cache_dtype"] == "bfloat16", 2.0),
     Kind("generation_mla", "mla", f"op_name mla_dtype kv_cache_dtype {SOURCE}", "batch_size num_heads step",
-         f"mla_dtype kv_cache_dtype {SOURCE}", "step", octaves("batch_size", "num_heads"), generation_latent_work),
+         f"mla_dtype kv_cache_dtype {SOURCE}", "step", octaves("batch_size", "num_heads"), generation_latent_work, weight=2.0),
     Kind("mla_bmm", "mla_bmm", f"op_name bmm_dtype {SOURCE}", "num_tokens num_heads", f"op_name bmm_dtype {SOURCE}", "num_tokens",
-         octaves("num_heads"), latent_product_work),
+         octaves("num_heads"), latent_product_work, weight=2.0),
     Kind("gdn", "linear_attention", f"op_name {SOURCE}", "batch_size seq_len d_conv num_k_heads head_k_dim num_v_heads head_v_dim",
-         SOURCE, "seq_len", linear_axes, linear_work, read_gdn),
+         SOURCE, "seq_len", linear_axes, linear_work, read_gdn, 2.0),
     Kind("mamba2", "linear_attention", f"op_name {SOURCE}", "batch_size seq_len d_conv nheads head_dim n_groups d_state", SOURCE,
-         "seq_len", linear_axes, linear_work, read_mamba),
+         "seq_len", linear_axes, linear_work, read_mamba, 2.0),
 ]

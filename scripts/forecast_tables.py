@@ -1,7 +1,6 @@
 """From the tables of one system to one file: rows of every kind, thinned until they fit, written as flat Parquet."""
 import hashlib
 import io
-import pathlib
 import re
 import tomllib
 
@@ -12,8 +11,8 @@ import pyarrow.parquet as pq
 from forecast_kinds import COMPUTED, KINDS, Rows
 from forecast_thinning import Series
 
-FINEST = 0.02  # errors that are not worth a row
-TIME_BITS = 11  # of the mantissa of a time: 0.025 %, far below its noise
+FINEST = 0.03  # errors that are not worth a row
+TIME_BITS = 9  # of the mantissa of a time: 0.1 %, far below its noise
 
 
 class Peaks:
@@ -50,33 +49,28 @@ def releases_of(system, engine):
     return (having(system, "gemm", engine, "gemm") or [None])[-1]
 
 
-def place_of(system, kind, engine, release):
-    """(engine, release, path) of a kind's table: of this release, else the newest before it, else the next, else of another engine."""
-    if kind.name == "nccl":
-        candidates = [(library, library) for library in ("nccl", "oneccl")]
-    else:
-        candidates = [(engine, kind.name)] + [(other, kind.name) for other in ("trtllm", "sglang", "vllm") if other != engine]
-    for owner, table in candidates:
-        releases = having(system, kind.family, owner, table)
-        if not releases:
-            continue
-        before = [r for r in releases if owner != engine or in_order(r) <= in_order(release)]
-        chosen = before[-1] if before else releases[0]
-        return owner, chosen, system / kind.family / owner / chosen / f"{table}_perf.parquet"
-    return None
+def tables_of(system, kind, engine, release):
+    """[(engine, release, path)] of a kind: of this release, else the newest before it, else the next, else of another engine; behind
+    it for collectives the other releases, of which groups of other sizes are taken."""
+    owners = [(library, library) for library in ("nccl", "oneccl")] if kind.name == "nccl" else [
+        (owner, kind.name) for owner in (engine, *(other for other in ("trtllm", "sglang", "vllm") if other != engine))]
+    for owner, table in owners:
+        newest_first = having(system, kind.family, owner, table)[::-1]
+        if newest_first:
+            first = next((r for r in newest_first if owner != engine or in_order(r) <= in_order(release)), newest_first[-1])
+            rest = [r for r in newest_first if r != first] if kind.family == "comm" else []
+            return [(owner, r, system / kind.family / owner / r / f"{table}_perf.parquet") for r in (first, *rest)]
+    return []
 
 
-def read_rows(kind, path):
-    """The rows that the reader has a problem for; several of one problem as their mean."""
+def read_table(kind, path):
+    """The rows that the reader has a problem for, and how many the table has."""
     table = pq.read_table(path)
-    if kind.name == "nccl" and "oneccl_dtype" in table.column_names:
-        table = table.rename_columns(["nccl_dtype" if c == "oneccl_dtype" else c for c in table.column_names])
     names, count = set(table.column_names), table.num_rows
     columns = {"latency": table["latency"].to_numpy()}
     for name in kind.text:
-        source = name if name in names else {"backend": "framework", "allreduce_dtype": None}.get(name, name)
-        columns[name] = (np.array(["bfloat16"] * count) if source is None
-                         else np.array([text or "" for text in table[source].to_pylist()]))
+        source = name if name in names else "framework" if name == "backend" else None
+        columns[name] = np.array([text or "" for text in table[source].to_pylist()] if source in names else [""] * count)
     for name in kind.size:
         columns[name] = table[name].to_numpy().astype(np.int64)
     rows = Rows(columns)
@@ -84,10 +78,23 @@ def read_rows(kind, path):
     for name in kind.size:
         keep &= (rows[name] >= 0) & (rows[name] < 2 ** 31)
     rows = rows.where(keep if kind.reads is None else keep & kind.reads(rows))
-    if kind.name == "moe":
+    if kind.name == "moe":  # a matrix cut over ranks is a narrower matrix
         rows.columns["inter_size"] = rows["inter_size"] // np.maximum(1, rows["moe_tp_size"])
         rows.columns["moe_tp_size"] = np.ones_like(rows["moe_tp_size"])
-    return count, means(kind, rows)
+    return count, rows
+
+
+def read_rows(kind, tables):
+    """Rows of one problem as their mean, the rows of the tables, and the releases that they come from."""
+    count, rows = read_table(kind, tables[0][2])
+    releases = [tables[0][1]]
+    for _, release, path in tables[1:]:
+        more, added = read_table(kind, path)
+        added = added.where(~np.isin(added["num_gpus"], rows["num_gpus"]))
+        if len(added):
+            count, releases = count + more, [*releases, release]
+            rows = Rows({name: np.concatenate([rows[name], added[name]]) for name in rows.columns})
+    return count, means(kind, rows), releases
 
 
 def means(kind, rows):
@@ -135,11 +142,10 @@ def schema_of(kinds):
 def packed(parts, tolerance):
     """The bytes of a file."""
     schema = schema_of([kind for kind, _, _ in parts])
-    texts = [field.name for field in schema if field.type == pa.string()]
-    sizes = [field.name for field in schema if field.type == pa.int32()]
+    sizes = {field.name: "PLAIN" for field in schema if field.type == pa.int32()}
     out = io.BytesIO()
-    with pq.ParquetWriter(out, schema, compression="zstd", compression_level=19, use_dictionary=texts, write_statistics=["kind"],
-                          column_encoding={"latency": "BYTE_STREAM_SPLIT"} | {name: "DELTA_BINARY_PACKED" for name in sizes},
+    with pq.ParquetWriter(out, schema, compression="zstd", compression_level=19, use_dictionary=False, write_statistics=["kind"],
+                          column_encoding={"latency": "BYTE_STREAM_SPLIT"} | sizes, data_page_version="2.0",
                           store_schema=False) as writer:
         for kind, rows, series in parts:
             chosen = np.concatenate([kept_rows(one, tolerance) for one in series])
@@ -184,33 +190,30 @@ def quantiles(errors):
 
 
 def series_facts(series, tolerance):
+    """What the manifest says of a series, and the errors of the rows that are not kept."""
     kept = series.chosen(tolerance)
-    on_line, others = series.residuals(kept)
-    facts = {"name": series.name, "of": int(series.present.sum()), "rows": int(kept.sum())}
-    facts |= quantiles(np.concatenate([on_line, others]))
-    for name, errors in (("on_line", on_line), ("off_line", others)):
-        if len(errors):
-            facts[name] = {"rows": len(errors)} | quantiles(errors)
-    return facts
+    on_line, off_line = series.residuals(kept)
+    errors = np.concatenate([on_line, off_line])
+    facts = {"name": series.name, "of": int(series.present.sum()), "rows": int(kept.sum())} | quantiles(errors)
+    for name, part in (("on_line", on_line), ("off_line", off_line)):
+        if len(part):
+            facts[name] = {"rows": len(part)} | quantiles(part)
+    return facts, errors
 
 
 def make_file(root, system, device, engine, release, output, limit):
     peaks = Peaks(root, device)
     parts, kinds = [], []
     for kind in KINDS:
-        place = place_of(system, kind, engine, release)
-        if place is None:
-            continue
-        owner, owner_release, path = place
-        count, rows = read_rows(kind, path)
-        if not len(rows):
-            continue
-        parts.append((kind, rows, series_of(kind, rows, peaks)))
-        kinds.append({"name": kind.name, "engine": owner, "release": owner_release, "rows_of_table": count})
+        tables = tables_of(system, kind, engine, release)
+        count, rows, releases = read_rows(kind, tables) if tables else (0, [], [])
+        if len(rows):
+            parts.append((kind, rows, series_of(kind, rows, peaks)))
+            kinds.append({"name": kind.name, "engine": tables[0][0], "release": ", ".join(releases), "rows_of_table": count})
     tolerance, data = fitting(parts, limit)
-    for facts, (_, _, series) in zip(kinds, parts):
-        facts["series"] = [series_facts(one, tolerance) for one in series]
-        facts["rows"] = sum(one["rows"] for one in facts["series"])
+    for at, (_, _, series) in enumerate(parts):
+        told, errors = zip(*(series_facts(one, tolerance) for one in series))
+        kinds[at] |= {"rows": sum(one["rows"] for one in told)} | quantiles(np.concatenate(errors)) | {"series": told}
     path = f"{device}/{engine}-{release}.parquet"
     (output / device).mkdir(parents=True, exist_ok=True)
     (output / path).write_bytes(data)

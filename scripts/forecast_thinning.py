@@ -32,6 +32,7 @@ class Series:
         self.sizes = np.log2(sizes + 1.0)
         lowest = self.at[np.arange(len(first)), self.present.argmax(axis=1)]
         self.place = np.stack([np.asarray(axis, dtype=float) for axis in kind.axes(part)], axis=1)[lowest]
+        self.weight = kind.weight(part)[lowest]
         self.rank_points()
         self.rank_shapes()
 
@@ -56,10 +57,10 @@ class Series:
         self.point = np.where(kept, FAR, 0.0)
         least = np.full(len(lines), FAR)
         while True:
-            error = np.where(self.present & ~kept, np.abs(self.share - self.along(kept)), 0)
+            error = np.where(self.present & ~kept, np.abs(self.share - self.along(kept)), 0) * self.weight[:, None]
             worst = error.argmax(axis=1)
             least = np.minimum(least, error[lines, worst])
-            grown = lines[least > NOISE]
+            grown = lines[least > NOISE * self.weight]
             if not len(grown):
                 return
             kept[grown, worst[grown]] = True
@@ -102,7 +103,7 @@ class Series:
     def errors_of(self, others, kept, lines):
         predicted, distance = self.across(others, kept, lines)
         gap = np.where(self.present[others], np.abs(predicted - self.share[others]), np.nan)
-        return np.sqrt(np.nanmean(gap ** 2, axis=1)), distance
+        return np.sqrt(np.nanmean(gap ** 2, axis=1)) * self.weight[others], distance
 
     def across(self, others, kept, lines):
         """Lines of shapes from the nearest kept ones, and how far the nearest of them is."""
