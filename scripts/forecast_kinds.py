@@ -147,7 +147,7 @@ def expert_axes(r):
 def gemm_weight(r):
     """Nobody's layers are that narrow, nor is an inner size that of a vocabulary."""
     narrow = (np.minimum(r["n"], r["k"]) < 256) | (r["k"] > 40000)
-    return np.where(narrow, 0.6, 1.0)
+    return np.where(narrow, 0.6, 1.2)
 
 
 def window_weight(r):
@@ -202,7 +202,7 @@ KINDS = [
          octaves("num_gpus"), collective_work, weight=3.0),
     Kind("encoder_attention", "encoder_attention", f"op_name attn_dtype {SOURCE}", "batch_size isl num_heads head_dim",
          f"attn_dtype {SOURCE}", "isl",
-         lambda r: [np.log2(r["batch_size"] * r["num_heads"]) / 2, r.log2("num_heads") / 16, r.log2("head_dim") / 2], encoder_work, weight=0.8),
+         lambda r: [np.log2(r["batch_size"] * r["num_heads"]) / 2, r.log2("num_heads") / 16, r.log2("head_dim") / 2], encoder_work, weight=0.5),
     Kind("context_mla", "mla", f"op_name mla_dtype kv_cache_dtype {SOURCE}", "batch_size isl num_heads step", f"mla_dtype {SOURCE}",
          "isl", octaves("batch_size", "num_heads", "step"), context_latent_work, lambda r: r["kv_cache_dtype"] == "bfloat16", 2.0),
     Kind("generation_mla", "mla", f"op_name mla_dtype kv_cache_dtype {SOURCE}", "batch_size num_heads step",

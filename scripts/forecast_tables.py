@@ -71,8 +71,9 @@ def read_table(kind, path):
     for name in kind.text:
         source = name if name in names else "framework" if name == "backend" else None
         columns[name] = np.array([text or "" for text in table[source].to_pylist()] if source in names else [""] * count)
-    for name in kind.size:
-        columns[name] = table[name].to_numpy().astype(np.int64)
+    for name in kind.size:  # older tables of attention have no windows
+        has = name in names or name != "window_size"
+        columns[name] = table[name].to_numpy().astype(np.int64) if has else np.zeros(count, np.int64)
     rows = Rows(columns)
     keep = np.isfinite(rows["latency"]) & (rows["latency"] > 1e-6)
     for name in kind.size:
@@ -186,7 +187,7 @@ def quantiles(errors):
         return {}
     size = np.quantile(np.abs(errors), [0.5, 0.9])
     low, high = np.quantile(errors, [0.05, 0.95])
-    return {"median": float(size[0]), "p90": float(size[1]), "low": float(low), "high": float(high)}
+    return {name: round(float(value), 3) for name, value in (("median", size[0]), ("p90", size[1]), ("low", low), ("high", high))}
 
 
 def series_facts(series, tolerance):
@@ -197,7 +198,7 @@ def series_facts(series, tolerance):
     facts = {"name": series.name, "of": int(series.present.sum()), "rows": int(kept.sum())} | quantiles(errors)
     for name, part in (("on_line", on_line), ("off_line", off_line)):
         if len(part):
-            facts[name] = {"rows": len(part)} | quantiles(part)
+            facts[name] = {side: quantiles(part)[side] for side in ("low", "high")}
     return facts, errors
 
 

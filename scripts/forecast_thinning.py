@@ -8,6 +8,7 @@ import numpy as np
 
 FAR = np.inf
 NOISE = 0.004  # below this an added point follows the noise of the measurement
+LONELY = 0.6  # of what counts of a point whose neighbours are not missed as it is: it tells of itself alone
 ENOUGH = 0.01  # mean error of a shape that is not worth a line
 
 
@@ -57,7 +58,10 @@ class Series:
         self.point = np.where(kept, FAR, 0.0)
         least = np.full(len(lines), FAR)
         while True:
-            error = np.where(self.present & ~kept, np.abs(self.share - self.along(kept)), 0) * self.weight[:, None]
+            missed = np.where(self.present & ~kept, self.share - self.along(kept), 0) * self.weight[:, None]
+            error, sign = np.abs(missed), np.sign(missed)
+            beside = np.maximum(sign[:, 1:-1] * missed[:, :-2], sign[:, 1:-1] * missed[:, 2:])
+            error[:, 1:-1] *= np.where(beside > error[:, 1:-1] / 2, 1, LONELY)
             worst = error.argmax(axis=1)
             least = np.minimum(least, error[lines, worst])
             grown = lines[least > NOISE * self.weight]
@@ -103,7 +107,7 @@ class Series:
     def errors_of(self, others, kept, lines):
         predicted, distance = self.across(others, kept, lines)
         gap = np.where(self.present[others], np.abs(predicted - self.share[others]), np.nan)
-        return np.sqrt(np.nanmean(gap ** 2, axis=1)) * self.weight[others], distance
+        return np.nanmean(gap, axis=1) * self.weight[others], distance
 
     def across(self, others, kept, lines):
         """Lines of shapes from the nearest kept ones, and how far the nearest of them is."""
@@ -118,7 +122,7 @@ class Series:
         step = self.place[near] - self.place[others][:, None]
         terms = np.concatenate([np.ones((*near.shape, 1)), step], axis=2)
         normal = np.einsum("skd,sk,ske->sde", terms, weight, terms)
-        normal[:, range(1, normal.shape[1]), range(1, normal.shape[1])] += 0.02 * weight.sum(axis=1)[:, None]
+        normal[:, range(1, normal.shape[1]), range(1, normal.shape[1])] += 0.001 * weight.sum(axis=1)[:, None]
         ones = np.zeros((len(others), normal.shape[1], 1))
         ones[:, 0] = 1
         share = np.einsum("skd,sd->sk", terms, np.linalg.solve(normal, ones)[:, :, 0]) * weight
