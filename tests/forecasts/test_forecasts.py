@@ -1,0 +1,134 @@
+"""Tests of scripts/forecasts: what it refuses of a folder, and what it keeps of tables whose times are a known formula.
+
+test_forecasts.py TREE
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+
+tree = pathlib.Path(sys.argv.pop(1))
+script, shipped = tree / "scripts/forecasts", tree / "configs/forecasts"
+pythons = [os.environ.get("HALMARK_PEER_PYTHON", ""), str(tree / "build/venv/bin/python3"), "python3"]
+
+# Two kernels at a time of 4 us and 600 TFLOP/s, one of them with a launch twice as long at m > 256.
+TABLES = """
+import pathlib, sys
+import pyarrow as pa, pyarrow.parquet as pq
+rows = [(source, m, n, k) for source in ("smooth", "stepped") for n in (1024, 2048, 4096, 8192) for k in (1024, 2048, 4096, 8192)
+        for m in (1, 2, 4, 8, 16, 32, 64, 128, 256, 257, 512, 1024, 2048, 4096)]
+time = [(4 if source == "smooth" or m <= 256 else 8) * 1e-3 + 2 * m * n * k / 600e12 * 1e3 for source, m, n, k in rows]
+columns = dict(zip(("kernel_source", "m", "n", "k"), zip(*rows)))
+table = pa.table({**columns, "framework": ["VLLM"] * len(rows), "gemm_dtype": ["bfloat16"] * len(rows), "latency": time})
+for release in ("0.9.2", "0.24.0", "0.24.0rc1"):
+    folder = pathlib.Path(sys.argv[1]) / "systems/data/h200_sxm/gemm/vllm" / release
+    folder.mkdir(parents=True)
+    pq.write_table(table, folder / "gemm_perf.parquet")
+"""
+ROWS = """
+import json, sys
+import pyarrow.parquet as pq
+print(json.dumps(pq.read_table(sys.argv[1]).to_pylist()))
+"""
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+
+
+def with_readers():
+    return next((p for p in pythons if p and shutil.which(p) and run(p, "-c", "import pyarrow, numpy").returncode == 0), None)
+
+
+class Checked(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name) / "forecasts"
+        shutil.copytree(shipped, self.folder)
+        self.file = self.folder / "h200/vllm-0.24.0.parquet"
+
+    def check(self):
+        return run(sys.executable, script, "--check", "--output", self.folder)
+
+    def refused(self, words):
+        done = self.check()
+        self.assertEqual(done.returncode, 1, words)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_what_ships_holds(self):
+        self.assertEqual(self.check().returncode, 0, self.check().stderr)
+
+    def test_a_byte_that_changed_is_found(self):
+        data = bytearray(self.file.read_bytes())
+        data[len(data) // 2] ^= 1
+        self.file.write_bytes(data)
+        self.refused("h200/vllm-0.24.0.parquet is not the file that manifest.toml has the sum of")
+
+    def test_a_file_that_is_gone_or_new_is_named(self):
+        (self.folder / "h200/vllm-9.9.parquet").touch()
+        self.refused("h200/vllm-9.9.parquet is not in manifest.toml")
+        (self.folder / "h200/vllm-9.9.parquet").unlink()
+        self.file.unlink()
+        self.refused("h200/vllm-0.24.0.parquet is in manifest.toml and not there")
+
+    def test_errors_are_those_of_the_manifest(self):
+        page = self.folder / "README.md"
+        page.write_text(page.read_text().replace("| h200 | vllm 0.24.0 |", "| h200 | vllm 0.24.1 |"))
+        self.refused("README.md has another table of errors")
+
+    def test_a_notice_belongs_to_them(self):
+        notice = self.folder / "NOTICE"
+        notice.write_text(notice.read_text().replace("Apache-2.0", "free"))
+        self.refused("NOTICE does not say 'Apache-2.0'")
+
+
+class Made(unittest.TestCase):
+    def setUp(self):
+        self.python = with_readers()
+        if self.python is None:
+            self.skipTest("no Python with pyarrow and numpy")
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+
+    def make(self, name):
+        done = run(self.python, script, "--from", self.folder / "package", "--device", "h200", "--output", self.folder / name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        manifest = tomllib.loads((self.folder / name / "manifest.toml").read_text())
+        (entry,) = manifest["file"]
+        return entry, (self.folder / name / entry["path"]).read_bytes()
+
+    def test_a_formula_is_told_by_few_rows_and_its_step_is_kept(self):
+        run(self.python, "-c", TABLES, self.folder / "package")
+        entry, data = self.make("one")
+        self.assertEqual(self.make("two")[1], data)
+        self.assertEqual((entry["release"], entry["kind"][0]["rows_of_table"]), ("0.24.0", 448))
+        self.assertLess(entry["rows"], 448 / 3)
+        for series in entry["kind"][0]["series"]:
+            self.assertLess(series["p90"], 0.1, series)
+        kept = json.loads(run(self.python, "-c", ROWS, self.folder / "one" / entry["path"]).stdout)
+        self.assertEqual(len(kept), entry["rows"])
+        for row in kept:
+            launch = 4e-3 if row["kernel_source"] == "smooth" or row["m"] <= 256 else 8e-3
+            time = launch + 2 * row["m"] * row["n"] * row["k"] / 600e12 * 1e3
+            self.assertAlmostEqual(row["latency"] / time, 1, delta=1.01e-3, msg=row)
+        sizes = {source: {row["m"] for row in kept if row["kernel_source"] == source} for source in ("smooth", "stepped")}
+        self.assertTrue({256, 257} <= sizes["stepped"], sizes)
+        self.assertFalse({256, 257} <= sizes["smooth"], sizes)
+
+    def test_what_is_missing_is_said_in_a_line(self):
+        for source in (self.folder, self.folder / "gone"):
+            done = run(self.python, script, "--from", source)
+            self.assertEqual(done.returncode, 5)
+            self.assertRegex(done.stderr, r"\Aforecasts: .* has no tables of aiconfigurator-core.*\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
