@@ -75,9 +75,13 @@ bool LatencyChain::has(SourceKind kind) const {
   return std::ranges::find(links_, kind, &Link::kind) != links_.end();
 }
 
+bool LatencyChain::has_only(SourceKind kind) const {
+  return std::ranges::all_of(links_, [kind](const Link& link) { return link.kind == kind; });
+}
+
 bool LatencyChain::has_interval() const {
-  return has(SourceKind::measured) || has(SourceKind::journal) || has(SourceKind::interpolated) ||
-         has(SourceKind::transferred) || has(SourceKind::fabric);
+  return has(SourceKind::measured) || has(SourceKind::journal) || has(SourceKind::forecast) ||
+         has(SourceKind::interpolated) || has(SourceKind::transferred) || has(SourceKind::fabric);
 }
 
 }  // namespace halmark

@@ -32,6 +32,7 @@ class LatencyChain final : public LatencySource {
                                  std::int64_t stride) const;
 
   bool has(SourceKind kind) const;
+  bool has_only(SourceKind kind) const;
   bool has_interval() const;                          // some source states ends that differ
   const AskedTimes& asked() const { return asked_; }  // so far
 

@@ -1,4 +1,4 @@
-// One row per source: what a new one is called and whether it names a file is written here alone.
+// One row per source: what a new one is called and what it names is written here alone.
 #include "latency/source_choice.hpp"
 
 #include <array>
@@ -12,19 +12,21 @@ namespace {
 struct Row {
   std::string_view name;
   SourceKind kind;
-  bool takes_file;
+  std::string_view names = {};  // behind a colon
+  bool has_to_name = false;
 };
 
-constexpr auto rows = std::to_array<Row>({{"journal", SourceKind::journal, true},
-                                          {"imported", SourceKind::imported, true},
-                                          {"interpolated", SourceKind::interpolated, false},
-                                          {"transferred", SourceKind::transferred, false},
-                                          {"fabric", SourceKind::fabric, false},
-                                          {"roofline", SourceKind::roofline, false},
-                                          {"measured", SourceKind::measured, false}});
+constexpr auto rows = std::to_array<Row>({{"journal", SourceKind::journal, "FILE", true},
+                                          {"imported", SourceKind::imported, "FILE", true},
+                                          {"forecast", SourceKind::forecast, "ENGINE"},
+                                          {"interpolated", SourceKind::interpolated},
+                                          {"transferred", SourceKind::transferred},
+                                          {"fabric", SourceKind::fabric},
+                                          {"roofline", SourceKind::roofline},
+                                          {"measured", SourceKind::measured}});
 
 std::string spelled(const Row& row) {
-  return std::string(row.name) + (row.takes_file ? ":FILE" : "");
+  return std::string(row.name) + (row.has_to_name ? ':' + std::string(row.names) : "");
 }
 
 }  // namespace
@@ -37,11 +39,12 @@ SourceChoice parse_source(std::string_view text, const std::string& where) {
   for (const Row& row : rows) {
     known.push_back(spelled(row));
     if (row.name != name) continue;
-    if (row.takes_file && file.empty()) {
-      throw refused("source '" + std::string(name) + "' names no file", where,
-                    "write " + spelled(row));
+    if (file.empty() && (row.has_to_name || (colon != text.npos && !row.names.empty()))) {
+      throw refused("source '" + std::string(name) + "' names no " +
+                        (row.has_to_name ? "file" : "engine"),
+                    where, "write " + spelled(row));
     }
-    if (!row.takes_file && colon != text.npos) {
+    if (row.names.empty() && colon != text.npos) {
       throw refused("source '" + std::string(name) + "' takes no file", where,
                     "write " + spelled(row));
     }

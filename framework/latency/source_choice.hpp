@@ -12,6 +12,7 @@ enum class SourceKind : std::uint8_t {
   measured,
   journal,
   imported,
+  forecast,
   interpolated,
   transferred,
   fabric,
@@ -20,10 +21,10 @@ enum class SourceKind : std::uint8_t {
 
 struct SourceChoice {
   SourceKind kind = SourceKind::roofline;
-  std::string file;  // of journal and imported
+  std::string file;  // of journal and imported; of forecast the engine, "" = as it comes
 };
 
-// "journal:FILE", "imported:FILE", "interpolated", "transferred", "fabric", "roofline", "measured".
+// "journal:FILE", "imported:FILE", "forecast", "forecast:ENGINE", "interpolated", "transferred", "fabric", "roofline", "measured".
 // Throws Error (exit 2) naming the nearest spelling; `where` is the flag, or file:line.
 SourceChoice parse_source(std::string_view text, const std::string& where);
 

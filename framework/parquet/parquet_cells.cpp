@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace halmark {
 namespace {
@@ -42,8 +43,9 @@ bool is_null(const ParquetValues& values, std::size_t row) {
 
 }  // namespace
 
-ParquetCells::ParquetCells(const ParquetReader& reader, std::vector<std::size_t> columns)
-    : rows_(reader, columns) {
+ParquetCells::ParquetCells(const ParquetReader& reader, std::vector<std::size_t> columns,
+                           std::vector<std::size_t> groups)
+    : rows_(reader, columns, std::move(groups)) {
   const auto add = [this](const ParquetColumn& column) {
     kinds_.push_back(column.kind);
     header_.push_back(column.name);

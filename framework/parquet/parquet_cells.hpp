@@ -12,8 +12,9 @@ namespace halmark {
 
 class ParquetCells {
  public:
-  // `columns` as of ParquetRows. The reader outlives it.
-  explicit ParquetCells(const ParquetReader& reader, std::vector<std::size_t> columns = {});
+  // `columns` and `groups` as of ParquetRows. The reader outlives it.
+  explicit ParquetCells(const ParquetReader& reader, std::vector<std::size_t> columns = {},
+                        std::vector<std::size_t> groups = {});
 
   // The next row; false behind the last. Throws as ParquetRows::next does.
   bool next();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "core/input/input_kind.hpp"
 #include "parquet/column_reader.hpp"
@@ -90,14 +91,19 @@ struct ParquetRows::Columns {
   std::vector<Column> columns;
 };
 
-ParquetRows::ParquetRows(const ParquetReader& reader, std::vector<std::size_t> columns)
+ParquetRows::ParquetRows(const ParquetReader& reader, std::vector<std::size_t> columns,
+                         std::vector<std::size_t> groups)
     : reader_(reader),
-      columns_(std::make_unique<Columns>(Columns{parquet::UnpackBudget(reader.file_->bytes), {}})) {
+      columns_(std::make_unique<Columns>(Columns{parquet::UnpackBudget(reader.file_->bytes), {}})),
+      groups_(std::move(groups)) {
   const Metadata& metadata = reader.file_->metadata;
-  if (columns.empty()) {
-    columns.resize(metadata.columns.size());
-    std::iota(columns.begin(), columns.end(), std::size_t{0});
-  }
+  const auto all_of = [](std::vector<std::size_t>& positions, std::size_t count) {
+    if (!positions.empty()) return;
+    positions.resize(count);
+    std::iota(positions.begin(), positions.end(), std::size_t{0});
+  };
+  all_of(columns, metadata.columns.size());
+  all_of(groups_, metadata.groups.size());
   for (const std::size_t position : columns) {
     columns_->columns.push_back({position,
                                  ColumnReader(reader.file_->bytes, metadata.columns.at(position),
@@ -111,8 +117,8 @@ ParquetRows::~ParquetRows() = default;
 bool ParquetRows::begin_group() {
   const auto& groups = reader_.file_->metadata.groups;
   while (rows_left_ == 0) {
-    if (group_ == groups.size()) return false;
-    const parquet::RowGroup& group = groups[group_++];
+    if (group_ == groups_.size()) return false;
+    const parquet::RowGroup& group = groups.at(groups_[group_++]);
     rows_left_ = group.rows;
     for (auto& column : columns_->columns) {
       column.reader.begin(group.chunks[column.position], group.rows);

@@ -73,8 +73,10 @@ class ParquetReader {
 // A cursor over all rows, batch by batch. The reader outlives it. One thread.
 class ParquetRows {
  public:
-  // `columns`: positions of those to read; the others cost nothing. Empty: all of them.
-  explicit ParquetRows(const ParquetReader& reader, std::vector<std::size_t> columns = {});
+  // `columns`, `groups`: positions of those to read, groups of rows in this order; the others cost
+  // nothing. Empty: all of them.
+  explicit ParquetRows(const ParquetReader& reader, std::vector<std::size_t> columns = {},
+                       std::vector<std::size_t> groups = {});
   ~ParquetRows();
   ParquetRows(const ParquetRows&) = delete;
   ParquetRows& operator=(const ParquetRows&) = delete;
@@ -83,7 +85,8 @@ class ParquetRows {
   // (exit 2) for damaged pages, and for an encoding or codec that is not read, naming the column.
   bool next();
   std::size_t batch_rows() const { return batch_rows_; }
-  std::uint64_t first_row() const { return first_row_; }  // of the batch, from 0
+  // Of the batch, from 0, among the rows that are read.
+  std::uint64_t first_row() const { return first_row_; }
   const ParquetValues& values(std::size_t position) const;
 
  private:
@@ -92,7 +95,8 @@ class ParquetRows {
 
   const ParquetReader& reader_;
   std::unique_ptr<Columns> columns_;
-  std::size_t group_ = 0;
+  std::vector<std::size_t> groups_;
+  std::size_t group_ = 0;  // into groups_
   std::uint64_t rows_left_ = 0, first_row_ = 0;
   std::size_t batch_rows_ = 0;
 };

@@ -82,6 +82,15 @@ void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string
                  "With --mpi-hosts: the address of this machine to which the ranks come");
 }
 
+Option add_latency_option(OptionSet& app, std::vector<std::string>& sources) {
+  return app
+      .add_option("--latency", sources,
+                  "Sources of times, trusted in this order: journal:FILE, imported:FILE, "
+                  "forecast[:ENGINE], interpolated, transferred, roofline (default: "
+                  "forecast,roofline; bounds alone: roofline)")
+      .delimiter(',');
+}
+
 Value<bool> add_gate_option(OptionSet& app) {
   return app.add_flag(
       "--gate",

@@ -31,6 +31,9 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 // --mpi-hosts ("`what` these nodes of one MPI job") and --mpi-listen.
 void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string& what);
 
+// Sources of times of a known device: see tune::default_sources.
+Option add_latency_option(OptionSet& app, std::vector<std::string>& sources);
+
 // --gate: of verdicts, exit 3 with a SLOWER or FAILED and 0 without.
 Value<bool> add_gate_option(OptionSet& app);
 

@@ -6,6 +6,7 @@
 #include "model/step/reference_json.hpp"
 #include "pages/models/models_page.hpp"
 #include "pages/step/step_page.hpp"
+#include "tune/evaluate/step/step_expected.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -14,7 +15,9 @@ CommandResult execute(const ModelOptions& options) {
   if (options.list) {
     return shown(pages::models_list(list_models(config_dirs("models")), stdout_columns()));
   }
-  const PricedStep step = priced_step(options);
+  PricedStep step = priced_step(options);
+  tune::expect_times(step, {options.latency, options.fabric}, config_dirs("devices"),
+                     config_dirs("fabrics"));
   if (options.json_schema == "reference") {
     const Json data = reference_json(step);
     return {.data = data, .text = dump_json(data, 2) + '\n'};

@@ -73,6 +73,7 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
   app.add_option("--measured-ms", o.question.measured_ms, "Measured step time, for MFU");
+  add_latency_option(app, o.latency);
   app.add_option("--convention", o.question.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
                  "megatron-bridge, deepseek-v3, torchtitan, chinchilla, executed, ...");

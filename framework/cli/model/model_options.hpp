@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/console/facts.hpp"
 #include "model/step/priced_step.hpp"
@@ -18,6 +19,7 @@ struct ModelOptions {
   int cp = 1;
   bool fused_qkv = false;
   std::string device, fabric;
+  std::vector<std::string> latency;  // sources of times, beside bounds
   StepQuestion
       question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them
   pages::MeasuredKernels kernels;

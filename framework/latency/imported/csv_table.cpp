@@ -34,6 +34,18 @@ void split(std::string_view line, const std::string& where, std::vector<std::str
   }
 }
 
+std::vector<std::size_t> columns_with_values(const ParquetReader& reader,
+                                             const std::vector<std::size_t>& groups) {
+  std::set<std::size_t> out;
+  for (ParquetRows rows(reader, {}, groups); rows.next();) {
+    for (std::size_t i = 0; i < reader.columns().size(); ++i) {
+      const auto& is_null = rows.values(i).is_null;
+      if (is_null.empty() || std::ranges::count(is_null, 0) > 0) out.insert(i);
+    }
+  }
+  return {out.begin(), out.end()};
+}
+
 }  // namespace
 
 // The lines of a text, given in pieces, become rows.
@@ -126,6 +138,30 @@ CsvTable CsvTable::read_parquet(ParquetReader reader, const CheckHead& check) {
   }
   out.require_rows();
   if (check) check(out);
+  return out;
+}
+
+CsvTable CsvTable::of_groups(const ParquetReader& reader, std::vector<std::size_t> groups,
+                             std::span<const RowChoice> choices) {
+  CsvTable out(reader.name());
+  out.has_lines_ = false;
+  const std::vector<std::size_t> columns = columns_with_values(reader, groups);
+  std::vector<std::string> names;
+  for (const std::size_t column : columns) names.push_back(reader.columns()[column].name);
+  out.set_header(std::move(names), out.name_);
+  if (columns.empty()) return out;
+  ParquetCells cells(reader, columns, std::move(groups));
+  std::vector<std::pair<std::size_t, const RowChoice*>> asked;
+  for (const RowChoice& choice : choices) {
+    if (out.has(choice.column)) asked.emplace_back(out.column(choice.column), &choice);
+  }
+  while (cells.next()) {
+    const auto& row = cells.row();
+    const auto is_taken = [&](const auto& of) { return of.second->takes(row[of.first]); };
+    if (!std::ranges::all_of(asked, is_taken)) continue;
+    for (std::size_t i = 0; i < columns.size(); ++i) out.add_field(i, row[i]);
+    out.end_row(0);
+  }
   return out;
 }
 

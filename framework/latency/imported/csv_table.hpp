@@ -15,6 +15,8 @@
 
 namespace halmark {
 
+class ParquetReader;
+
 class CsvTable {
  public:
   // The fields of a row; valid as long as its table is neither moved nor gone.
@@ -64,6 +66,15 @@ class CsvTable {
   // the rest is read, and then the whole of it.
   static CsvTable read(const std::string& path, const CheckHead& check = {});
   static CsvTable parse(std::string_view text, std::string name);
+  // Rows whose field in `column` is taken; a table without the column has all of them.
+  struct RowChoice {
+    std::string column;
+    std::function<bool(std::string_view)> takes;
+  };
+  // The chosen rows of some groups of rows, without columns that have no value there: as if the
+  // groups were a file. It may have none.
+  static CsvTable of_groups(const ParquetReader& reader, std::vector<std::size_t> groups,
+                            std::span<const RowChoice> choices);
 
   const std::string& name() const { return name_; }
   std::span<const std::string> header() const { return header_; }
@@ -81,7 +92,7 @@ class CsvTable {
  private:
   explicit CsvTable(std::string name) : name_(std::move(name)) {}
   friend class CsvLines;
-  static CsvTable read_parquet(class ParquetReader reader, const CheckHead& check);
+  static CsvTable read_parquet(ParquetReader reader, const CheckHead& check);
   void set_header(std::vector<std::string> names, const std::string& where);
   void add_field(std::size_t column, std::string_view field);
   void end_row(std::size_t line);

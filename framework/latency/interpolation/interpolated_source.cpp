@@ -16,11 +16,11 @@ InterpolatedSource::InterpolatedSource(const Device& target,
       solver_(std::move(solver)) {}
 
 void InterpolatedSource::add(std::span<const LatencyPoint> points, const Device& measured_on,
-                             Origin origin) {
+                             Origin origin, Interpolation::StatedErrors stated) {
   const std::vector<LatencyPoint> believed = believed_points(
       points, roofline::Ceilings(measured_on, 0, 1, network_bytes_per_s_), origin, left_out_);
   families_.push_back(
-      {Interpolation(believed, measured_on, ShardShare{}, solver_), std::move(origin)});
+      {Interpolation(believed, measured_on, ShardShare{}, solver_, stated), std::move(origin)});
 }
 
 std::optional<Latency> InterpolatedSource::latency(const Problem& asked, const Work& work) const {

@@ -22,8 +22,9 @@ class InterpolatedSource final : public ProblemSource {
   using Origin = PointsOrigin;
   // Points of one implementation on the target, whatever file describes it. Those that beat the
   // roofline of `measured_on` are left out and counted; the example's `source` is `origin`, with
-  // its line.
-  void add(std::span<const LatencyPoint> points, const Device& measured_on, Origin origin = {});
+  // its line. `stated`: see Interpolation.
+  void add(std::span<const LatencyPoint> points, const Device& measured_on, Origin origin = {},
+           Interpolation::StatedErrors stated = {});
   const QuarantinedTimes& left_out() const { return left_out_; }
 
   using ProblemSource::latency;

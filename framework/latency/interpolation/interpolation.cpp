@@ -27,15 +27,16 @@ std::optional<std::int32_t> known_number(const std::map<std::string, std::int32_
 }  // namespace
 
 Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device& measured_on,
-                             ShardShare share, CurveSolver solver)
+                             ShardShare share, CurveSolver solver, StatedErrors stated)
     : points_(points.begin(), points.end()),
       measured_on_(measured_on, share),
       resources_(measured_on),
       solver_(std::move(solver)),
+      stated_(stated),
       source_(measured_on.id) {
   for (std::size_t i = 0; i < points_.size(); ++i) add(i);
   std::erase_if(families_, [this](const auto& entry) {
-    const bool is_small = entry.second.known.size() < points_min;
+    const bool is_small = entry.second.known.size() < (stated_ ? 2 : points_min);
     if (is_small) left_out_ += entry.second.known.size();
     return is_small;
   });
@@ -65,12 +66,13 @@ void Interpolation::add(std::size_t index) {
                           .ns = point.ns,
                           .estimate_ns = *estimate_ns,
                           .shape = number_of(family.shapes, place->shape),
-                          .line = number_of(family.lines, place->line)});
+                          .line = number_of(family.lines, place->line),
+                          .line_at = std::move(place->line_at)});
 }
 
 const InterpolationFamily& Interpolation::inside(Family& family) const {
   if (!family.inside) {
-    family.inside = std::make_unique<InterpolationFamily>(family.known, family.launch_ns);
+    family.inside = std::make_unique<InterpolationFamily>(family.known, family.launch_ns, stated_);
   }
   return *family.inside;
 }
@@ -159,14 +161,18 @@ std::optional<Latency> Interpolation::latency(const Problem& problem) const {
                                    .size = place->free,
                                    .estimate_ns = *estimate_ns,
                                    .shape = known_number(family->shapes, place->shape),
-                                   .line = known_number(family->lines, place->line)});
+                                   .line = known_number(family->lines, place->line),
+                                   .line_at = place->line_at});
   if (!figures) return std::nullopt;
   Latency out{.ns = figures->ns,
               .low_ns = figures->low_ns,
               .high_ns = figures->high_ns,
               .provenance = Provenance::interpolated};
   out.reason = "interpolated between neighbours measured on " + source_ + "; " +
-               (!figures->is_calibrated ? "spread, not calibrated: too few points"
+               (stated_ ? figures->is_calibrated
+                              ? "90 % interval, of rows that the table leaves out"
+                              : "spread, not calibrated so far from what was measured"
+                : !figures->is_calibrated ? "spread, not calibrated: too few points"
                 : figures->is_shape_known
                     ? "90 % interval, of left-out points"
                     : "a shape that was not measured: 90 % interval, of left-out shapes");

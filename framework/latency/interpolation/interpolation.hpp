@@ -27,9 +27,10 @@ class Interpolation {
  public:
   // `points` of one implementation. Those that the device states no estimate for, or whose family
   // has fewer than points_min, are left out and counted. Without `solver` nothing is predicted
-  // beyond the measured sizes.
+  // beyond the measured sizes. With `stated` errors any two points of a family count.
+  using StatedErrors = std::optional<InterpolationFamily::StatedErrors>;
   Interpolation(std::span<const LatencyPoint> points, const Device& measured_on, ShardShare share,
-                CurveSolver solver = {});
+                CurveSolver solver = {}, StatedErrors stated = {});
 
   static constexpr std::size_t points_min = 24;
   static constexpr double outside_max_octaves = 6;
@@ -93,6 +94,7 @@ class Interpolation {
   RooflineRates measured_on_;
   ResourceRates resources_;
   CurveSolver solver_;
+  StatedErrors stated_;
   std::string source_;
   std::size_t left_out_ = 0;
 };

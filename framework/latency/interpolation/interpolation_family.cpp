@@ -53,12 +53,24 @@ std::vector<LineInterpolation::Point> InterpolationFamily::lines(std::span<const
   return out;
 }
 
-InterpolationFamily::InterpolationFamily(std::span<const Point> points, double launch_ns)
+InterpolationFamily::InterpolationFamily(std::span<const Point> points, double launch_ns,
+                                         const std::optional<StatedErrors>& stated)
     : points_(points),
       launch_ns_(launch_ns),
       lines_(lines(points)),
       known_{LocalKriging({})},
       unseen_{LocalKriging({})} {
+  if (stated) {
+    known_.kriging = LocalKriging(utilisations(points_, launch_ns_));
+    std::vector<LineRegression::Point> shares;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const Point& p = points[i];
+      if (p.line_at.empty()) continue;
+      shares.push_back({p.line, p.line_at, p.size, known_.kriging.points()[i].value});
+    }
+    stated_ = Stated{*stated, LineRegression(shares)};
+    return;
+  }
   for (const Point& p : points) {
     shapes_ = std::max(shapes_, static_cast<std::size_t>(p.shape) + 1);
   }
@@ -235,6 +247,7 @@ InterpolationFamily::Calibration InterpolationFamily::calibration(std::vector<Re
 std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& place,
                                                                    const LeftOut& left_out) const {
   const bool is_shape_known = place.shape && left_out.shape != place.shape;
+  if (stated_) return stated_at(place);
   const Question& question = is_shape_known ? known_ : unseen_;
   const auto predicted = log_at(question, place, left_out);
   if (!predicted) return std::nullopt;
@@ -254,7 +267,28 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
   return out;
 }
 
+// Farther than a length from what is known errors grow as the distance.
+std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
+    const Place& place) const {
+  auto predicted = stated_->lines.at(place.line, place.line_at, place.size);
+  const bool is_known = predicted && place.line;
+  if (!predicted) {
+    const auto kriged = known_.kriging.at(place.at, {});
+    if (!kriged) return std::nullopt;
+    predicted = LineRegression::Prediction{kriged->value, kriged->distance};
+  }
+  const auto& ratios = is_known ? stated_->errors.on_line : stated_->errors.off_line;
+  const double wider = std::max(1.0, predicted->distance);
+  Figure out{.ns = std::exp(predicted->share) * (launch_ns_ + place.estimate_ns),
+             .is_calibrated = predicted->distance <= 1,
+             .is_shape_known = is_known};
+  out.low_ns = out.ns * std::pow(std::min(1.0, ratios.low), wider);
+  out.high_ns = out.ns * std::pow(std::max(1.0, ratios.high), wider);
+  return out;
+}
+
 std::string InterpolationFamily::method() const {
+  if (stated_) return "linear along and across lines";
   const auto name = [](Method method) {
     return method == Method::kriging ? "kriging"
            : method == Method::line  ? "linear in size"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "latency/interpolation/line_interpolation.hpp"
+#include "latency/interpolation/line_regression.hpp"
 #include "latency/interpolation/local_kriging.hpp"
 
 namespace halmark {
@@ -23,15 +24,27 @@ class InterpolationFamily {
     double size = 0;         // the free one, of its line
     double ns = 0, estimate_ns = 0;
     std::int32_t shape = 0, line = 0;
+    std::vector<double> line_at = {};  // InterpolationPlace::line_at
+  };
+  // What 90 % of true times lie between, of the predicted one: of lines with points, and of others
+  // within a correlation length of one. Who thinned a table knows it of what it left out.
+  struct StatedErrors {
+    struct Ratios {
+      double low = 1, high = 1;
+    };
+    Ratios on_line, off_line;
   };
   // `launch_ns`: the shortest time seen. Predicts about 2,000 of the points to calibrate itself.
-  InterpolationFamily(std::span<const Point> points, double launch_ns);
+  // Where errors are stated: none, and it is a LineRegression; kriging where a place has no line.
+  InterpolationFamily(std::span<const Point> points, double launch_ns,
+                      const std::optional<StatedErrors>& stated = {});
 
   // Where a time is asked for: a Point whose shape and line may be unknown, without a time.
   struct Place {
     std::span<const double> at;
     double size = 0, estimate_ns = 0;
     std::optional<std::int32_t> shape = {}, line = {};
+    std::span<const double> line_at = {};
   };
   struct LeftOut {
     std::optional<std::size_t> point = {};
@@ -109,6 +122,7 @@ class InterpolationFamily {
   void add_residual(const Question& question, std::size_t point, const LeftOut& left_out,
                     std::vector<Residual>& to) const;
   static Calibration calibration(std::vector<Residual> residuals);
+  std::optional<Figure> stated_at(const Place& place) const;
   static std::vector<LocalKriging::Point> utilisations(std::span<const Point> points,
                                                        double launch_ns);
   static std::vector<LineInterpolation::Point> lines(std::span<const Point> points);
@@ -118,6 +132,11 @@ class InterpolationFamily {
   LineInterpolation lines_;
   std::size_t shapes_ = 0;
   Question known_, unseen_;
+  struct Stated {
+    StatedErrors errors;
+    LineRegression lines;
+  };
+  std::optional<Stated> stated_;
 };
 
 }  // namespace halmark

@@ -44,6 +44,10 @@ struct PricedStep {
   // What collectives take over the fabric that was named, by operator of the graph.
   std::map<std::size_t, Latency> over_fabric;
   std::string fabric;  // its id; "" = none
+  // What sources of times expect of one execution of each operator, none below its bound; empty =
+  // bounds alone. And where it is from, a line each.
+  std::vector<Latency> expected;
+  std::vector<std::string> basis;
 
   bool is_training() const { return training.has_value(); }
   const GraphTotals& totals() const { return cost ? cost->totals : graph.totals; }

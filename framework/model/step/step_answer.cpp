@@ -24,18 +24,35 @@ std::vector<double> executions_on(const PricedStep& step, std::size_t stage) {
   return out;
 }
 
-std::vector<StepShare> operator_shares(const PricedStep& step, const StepFloor* floor,
+// Of the stage whose rank takes longest; `one`: times of one execution, by operator.
+StepFloor busiest(const PricedStep& step, const std::vector<double>& one) {
+  StepFloor out;
+  for (std::size_t stage = 0; stage < step.graph.stages.size(); ++stage) {
+    StepFloor of{.stage = stage, .operator_ns = {}, .executions = executions_on(step, stage)};
+    for (std::size_t i = 0; i < one.size(); ++i)
+      of.operator_ns.push_back(one[i] * of.executions[i]);
+    of.ns = std::accumulate(of.operator_ns.begin(), of.operator_ns.end(), 0.0);
+    if (stage == 0 || of.ns > out.ns) out = std::move(of);
+  }
+  return out;
+}
+
+// `times`: by which a step of `step_ns` is shared out; null = by nothing.
+std::vector<StepShare> operator_shares(const PricedStep& step, const StepFloor* times,
                                        std::optional<double> step_ns) {
   const double flops = step.totals().flops;
   std::vector<StepShare> out(step.graph.operators.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i].flops = flops > 0 ? operator_figures(step, i).flops / flops : 0;
-    if (floor == nullptr || floor->ns <= 0) continue;
-    out[i].time = floor->operator_ns[i] / floor->ns;
-    out[i].executions = floor->executions[i];
+    if (times == nullptr || times->ns <= 0) continue;
+    out[i].time = times->operator_ns[i] / times->ns;
+    out[i].executions = times->executions[i];
     if (!step_ns) continue;
     out[i].ns = *out[i].time * *step_ns;
-    if (floor->executions[i] > 0) out[i].ns_each = *out[i].ns / floor->executions[i];
+    if (times->executions[i] > 0) out[i].ns_each = *out[i].ns / times->executions[i];
+    if (step.expected.empty()) continue;
+    const auto one = operator_floor(step, step.graph.operators[i]);
+    if (one) out[i].floor_ns = one->ns * times->executions[i];
   }
   return out;
 }
@@ -66,6 +83,7 @@ std::vector<LayerShare> layer_shares(const PricedStep& step, const StepAnswer& a
     layer->share.flops += share.flops;
     add(layer->share.time, share.time);
     add(layer->share.ns, share.ns);
+    add(layer->share.floor_ns, share.floor_ns);
   }
   for (LayerShare& layer : out) {
     const double layers = layers_executed(step, answer, layer);
@@ -76,34 +94,35 @@ std::vector<LayerShare> layer_shares(const PricedStep& step, const StepAnswer& a
   return out;
 }
 
-std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor& floor) {
-  if (floor.ns <= 0) return std::nullopt;
+std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor& times) {
+  if (times.ns <= 0) return std::nullopt;
   std::array<double, 4> waiting{};  // by Limiter
-  for (std::size_t i = 0; i < floor.operator_ns.size(); ++i) {
+  for (std::size_t i = 0; i < times.operator_ns.size(); ++i) {
     const auto one = operator_floor(step, step.graph.operators[i]);
-    if (one) waiting[static_cast<std::size_t>(one->limiter)] += floor.operator_ns[i];
+    if (one) waiting[static_cast<std::size_t>(one->limiter)] += times.operator_ns[i];
   }
   const auto largest = std::ranges::max_element(waiting);
-  const auto op = std::ranges::max_element(floor.operator_ns);
-  return Bottleneck{.op = static_cast<std::size_t>(op - floor.operator_ns.begin()),
-                    .op_share = *op / floor.ns,
+  const auto op = std::ranges::max_element(times.operator_ns);
+  return Bottleneck{.op = static_cast<std::size_t>(op - times.operator_ns.begin()),
+                    .op_share = *op / times.ns,
                     .limiter = static_cast<Limiter>(largest - waiting.begin()),
-                    .limiter_share = *largest / floor.ns};
+                    .limiter_share = *largest / times.ns};
 }
 
 void fill_utilisation(const PricedStep& step, StepAnswer& out) {
-  if (!out.ns || *out.ns <= 0) {
-    out.mfu_reason = out.reason;
+  const auto ns = out.source == TimeSource::expected ? out.floor_ns : out.ns;
+  if (!ns || *ns <= 0) {
+    out.mfu_reason = out.source == TimeSource::expected ? out.floor_reason : out.reason;
     return;
   }
-  const StepUtilisation use = utilisation(step.graph, {.ns = *out.ns,
+  const StepUtilisation use = utilisation(step.graph, {.ns = *ns,
                                                        .device = step.device,
                                                        .share = step.share,
                                                        .convention = step.convention,
                                                        .training = step.training});
   out.is_quarantined = out.source == TimeSource::measured && use.bound && *use.bound > 1;
   // A floor that leaves something out would give more than everything.
-  if (use.model && *use.model > 1 && out.source == TimeSource::floor) {
+  if (use.model && *use.model > 1 && out.source != TimeSource::measured) {
     out.mfu_reason = "the floor is below the time of the products at peak";
     return;
   }
@@ -114,7 +133,7 @@ void fill_utilisation(const PricedStep& step, StepAnswer& out) {
 }  // namespace
 
 std::string_view time_source_name(TimeSource source) {
-  return enum_names<TimeSource>("none", "floor", "measured").of(source);
+  return enum_names<TimeSource>("none", "floor", "expected", "measured").of(source);
 }
 
 Result<StepFloor, NoFloor> step_floor(const PricedStep& step) {
@@ -127,38 +146,64 @@ Result<StepFloor, NoFloor> step_floor(const PricedStep& step) {
     }
     one.push_back(estimate->ns);
   }
-  StepFloor out;
-  for (std::size_t stage = 0; stage < step.graph.stages.size(); ++stage) {
-    StepFloor of{.stage = stage, .operator_ns = {}, .executions = executions_on(step, stage)};
-    for (std::size_t i = 0; i < one.size(); ++i)
-      of.operator_ns.push_back(one[i] * of.executions[i]);
-    of.ns = std::accumulate(of.operator_ns.begin(), of.operator_ns.end(), 0.0);
-    if (stage == 0 || of.ns > out.ns) out = std::move(of);
+  return busiest(step, one);
+}
+
+std::optional<StepExpectation> step_expectation(const PricedStep& step) {
+  if (step.expected.empty()) return std::nullopt;
+  std::vector<double> one;
+  for (const Latency& latency : step.expected) one.push_back(latency.ns);
+  StepExpectation out{busiest(step, one)};
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    out.low_ns += out.step.executions[i] * step.expected[i].low_ns;
+    out.high_ns += out.step.executions[i] * step.expected[i].high_ns;
+  }
+  return out;
+}
+
+std::string expected_from(const Latency& latency) {
+  return latency.origin.empty() ? std::string(provenance_name(latency.provenance))
+                                : latency.origin;
+}
+
+std::map<std::string, double> expected_shares(const PricedStep& step, const StepExpectation& of) {
+  std::map<std::string, double> out;
+  for (std::size_t i = 0; i < step.expected.size(); ++i) {
+    if (of.step.operator_ns[i] <= 0) continue;
+    std::string from = expected_from(step.expected[i]);
+    from.resize(std::min(from.size(), from.find(": ")));
+    if (const std::size_t of_table = from.rfind(" of "); of_table != from.npos) {
+      from.erase(0, of_table + 4);
+    }
+    out[from] += of.step.operator_ns[i] / of.step.ns;
   }
   return out;
 }
 
 StepAnswer answer_of(const PricedStep& step) {
-  StepAnswer out{.fit = fit_of(step)};
+  StepAnswer out{.expected = step_expectation(step), .fit = fit_of(step)};
   const auto floor = step_floor(step);
+  const StepFloor* times = out.expected ? &out.expected->step : floor.get();
   if (floor) {
     out.floor_ns = floor->ns;
-    out.stage = floor->stage;
-    out.bottleneck = bottleneck_of(step, *floor);
   } else {
     out.floor_reason = floor.why()->reason;
+  }
+  if (times != nullptr) {
+    out.stage = times->stage;
+    out.bottleneck = bottleneck_of(step, *times);
   }
   if (step.question.measured_ms) {
     out.source = TimeSource::measured;
     out.ns = *step.question.measured_ms * 1e6;
-  } else if (floor) {
-    out.source = TimeSource::floor;
-    out.ns = floor->ns;
+  } else if (times != nullptr) {
+    out.source = out.expected ? TimeSource::expected : TimeSource::floor;
+    out.ns = times->ns;
   } else {
     out.reason = out.floor_reason;
   }
   fill_utilisation(step, out);
-  out.operators = operator_shares(step, floor.get(), out.ns);
+  out.operators = operator_shares(step, times, out.ns);
   out.layers = layer_shares(step, out);
   return out;
 }

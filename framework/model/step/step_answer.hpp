@@ -2,6 +2,7 @@
 // it is shared out over operators and layers.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,8 +14,9 @@
 
 namespace halmark {
 
-// floor: the best to expect of the device, nothing was measured.
-enum class TimeSource { none, floor, measured };
+// floor: the best that is possible on the device; expected: what sources of times say. Nothing was
+// measured for either.
+enum class TimeSource { none, floor, expected, measured };
 std::string_view time_source_name(TimeSource source);
 
 // Floors of one rank of the busiest stage, over the whole step: what utilisation calls roofline.
@@ -28,16 +30,28 @@ struct StepFloor {
 struct NoFloor {
   std::string reason;
 };
+// The same of what is expected, with ends that hold 90 % each. Nothing where bounds are all.
+struct StepExpectation {
+  StepFloor step;
+  double low_ns = 0, high_ns = 0;
+};
+std::optional<StepExpectation> step_expectation(const PricedStep& step);
+// "forecast vllm 0.24.0: gemm bf16 ...": the series, else the source.
+std::string expected_from(const Latency& latency);
+// Of the expected time, by source without its series: "forecast vllm 0.24.0" -> 0.93.
+std::map<std::string, double> expected_shares(const PricedStep& step, const StepExpectation& of);
 // NoFloor: no device is named, or it lacks a figure that an operator needs.
 Result<StepFloor, NoFloor> step_floor(const PricedStep& step);
 
 // One row of a step: an operator, or a layer type with all its operators. Fractions of 1.
 struct StepShare {
   double flops = 0;               // of the step's, whole model
-  std::optional<double> time;     // of the floor; a measured step time is shared out by it
+  std::optional<double> time;     // of what is expected, else of the floor; a measured step time is
+                                  // shared out by it
   std::optional<double> ns;       // of the step on the rank
   std::optional<double> ns_each;  // of one execution of the operator, or of one layer
   std::optional<double> executions;
+  std::optional<double> floor_ns;  // beside an expected time
 };
 
 struct LayerShare {
@@ -49,19 +63,20 @@ struct LayerShare {
 
 struct Bottleneck {
   std::size_t op = 0;                  // the operator that takes most of the time
-  double op_share = 0;                 // its part of the floor
-  Limiter limiter = Limiter::unknown;  // what most of the floor waits for
+  double op_share = 0;                 // its part of the time
+  Limiter limiter = Limiter::unknown;  // what most of the time waits for, as bounds have it
   double limiter_share = 0;
 };
 
 struct StepAnswer {
   TimeSource source = TimeSource::none;
   std::optional<double> ns;
+  std::optional<StepExpectation> expected;
   std::string reason;  // why there is no time
   std::optional<double> floor_ns;
   std::string floor_reason;
   std::size_t stage = 0;      // whose times the shares are, with pipelines
-  std::optional<double> mfu;  // at `ns`: of a floor, the most that is to be expected
+  std::optional<double> mfu;  // at `ns` where it is measured, else at the floor: the most to expect
   std::string mfu_reason;
   bool is_quarantined = false;  // the measured time is impossible
   std::optional<Bottleneck> bottleneck;

@@ -46,6 +46,11 @@ Json answer_json(const PricedStep& step) {
               {"is_quarantined", answer.is_quarantined},
               {"bottleneck", bottleneck_json(step, answer.bottleneck)},
               {"fits", fits_json(answer.fit)}};
+  if (answer.expected) {
+    out["expected_ms"] = answer.expected->step.ns / 1e6;
+    out["expected_interval_ms"] = {answer.expected->low_ns / 1e6, answer.expected->high_ns / 1e6};
+    out["expected_from"] = step.basis;
+  }
   if (!answer.ns) out["time_ms_reason"] = answer.reason;
   if (!answer.floor_ns) out["floor_ms_reason"] = answer.floor_reason;
   if (!answer.mfu) out["mfu_pct_reason"] = answer.mfu_reason;

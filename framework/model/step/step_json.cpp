@@ -27,6 +27,12 @@ Json operator_json(const PricedStep& step, std::size_t index, const StepShare& s
               {"lower_bound_us", optional_number(row.lower_bound_us)},
               {"strategy", op.strategy}};
   out.update(share_json(share));
+  if (!step.expected.empty()) {
+    const Latency& l = step.expected[index];
+    out["expected"] = {{"time_each_us", l.ns / 1e3},
+                       {"interval_us", {l.low_ns / 1e3, l.high_ns / 1e3}},
+                       {"from", expected_from(l)}};
+  }
   if (const auto over = step.over_fabric.find(index); over != step.over_fabric.end()) {
     const Latency& l = over->second;
     out["fabric"] = {{"id", step.fabric},

@@ -10,6 +10,15 @@ namespace {
 using report::bytes_text;
 using report::percent_text;
 
+// "forecast vllm 0.24.0 93 %, roofline 7 %"
+std::string sources_part(const StepPage& page) {
+  std::string out;
+  for (const auto& [from, share] : expected_shares(page.step, *page.answer.expected)) {
+    out += (out.empty() ? "" : ", ") + from + ' ' + report::rounded_percent_text(share);
+  }
+  return out;
+}
+
 std::string time_part(const StepPage& page) {
   const StepAnswer& a = page.answer;
   if (!a.ns) {
@@ -24,9 +33,23 @@ std::string time_part(const StepPage& page) {
     return milliseconds(*a.ns) + " a step at best" + device + " (floor, " + over +
            "nothing was measured)";
   }
+  if (a.source == TimeSource::expected) {
+    std::string out = milliseconds(*a.ns);
+    if (a.expected->low_ns < a.expected->high_ns) {
+      out += fmt::format(" ({}..{})", report::significant_text(a.expected->low_ns / 1e6),
+                         report::significant_text(a.expected->high_ns / 1e6));
+    }
+    out += " a step" + device;
+    if (a.floor_ns) out += ", at best " + milliseconds(*a.floor_ns);
+    return out + " (" + sources_part(page) + "; nothing was measured)";
+  }
   std::string out = milliseconds(*a.ns) + " a step" + device + " (measured";
   if (a.floor_ns && *a.floor_ns > 0) {
     out += fmt::format(", {} x the floor", report::significant_text(*a.ns / *a.floor_ns));
+  }
+  if (a.expected && a.expected->step.ns > 0) {
+    out += fmt::format(", {} x what is expected",
+                       report::significant_text(*a.ns / a.expected->step.ns));
   }
   return out + ')';
 }
@@ -36,7 +59,7 @@ std::string mfu_part(const StepPage& page) {
   if (!a.ns) return {};
   if (a.is_quarantined) return "; MFU quarantined: the step cannot have taken so little";
   if (!a.mfu) return "; MFU unknown: " + a.mfu_reason;
-  return fmt::format("; MFU {}{}", a.source == TimeSource::floor ? "at most " : "",
+  return fmt::format("; MFU {}{}", a.source == TimeSource::measured ? "" : "at most ",
                      percent_text(a.mfu));
 }
 
@@ -46,7 +69,10 @@ std::string bottleneck_part(const StepPage& page) {
   const Operator& op = page.step.graph.operators[b->op];
   return fmt::format("; bound by {} for {} of the {}time, {} takes {}", limiter_name(b->limiter),
                      report::rounded_percent_text(b->limiter_share),
-                     page.answer.source == TimeSource::measured ? "floor's " : "", op.name,
+                     page.answer.expected                           ? "expected "
+                     : page.answer.source == TimeSource::measured ? "floor's "
+                                                                    : "",
+                     op.name,
                      report::rounded_percent_text(b->op_share));
 }
 

@@ -36,11 +36,8 @@ class ShortTable {
  public:
   explicit ShortTable(const StepPage& page)
       : page_(page),
-        has_times_(page.answer.floor_ns.has_value()),
-        table_(has_times_
-                   ? Titles{"operator", "count", "of FLOPs", "of time", "ms", "ms each", "bound"}
-                   : Titles{"operator", "count", "of FLOPs", "GFLOP", "MiB/rank"},
-               {false, true, true, true, true, true, false}) {}
+        has_times_(page.answer.floor_ns || page.answer.expected),
+        table_(titles(), {false, true, true, true, true, true, has_floors(), false}) {}
 
   void add_layer(const LayerShare& layer) {
     if (layer.operators.size() == 1) {
@@ -65,6 +62,16 @@ class ShortTable {
 
  private:
   using Titles = std::vector<std::string>;
+  // Beside expected times.
+  bool has_floors() const { return page_.answer.expected && page_.answer.floor_ns; }
+  Titles titles() const {
+    Titles out = {"operator", "count", "of FLOPs"};
+    if (!has_times_) return {"operator", "count", "of FLOPs", "GFLOP", "MiB/rank"};
+    out.insert(out.end(), {"of time", "ms", "ms each"});
+    if (has_floors()) out.emplace_back("at best");
+    out.emplace_back("bound");
+    return out;
+  }
   struct Amount {
     double flops = 0, bytes_per_rank = 0;
   };
@@ -83,8 +90,15 @@ class ShortTable {
            const std::string& bound) {
     const std::string flops = rounded_percent_text(share.flops);
     if (has_times_) {
-      table_.add({name, std::to_string(count), flops, rounded_percent_text(share.time),
-                  ms_text(share.ns), ms_text(share.ns_each), bound});
+      std::vector<std::string> row = {name,
+                                      std::to_string(count),
+                                      flops,
+                                      rounded_percent_text(share.time),
+                                      ms_text(share.ns),
+                                      ms_text(share.ns_each)};
+      if (has_floors()) row.push_back(ms_text(share.floor_ns));
+      row.push_back(bound);
+      table_.add(std::move(row));
     } else {
       table_.add({name, std::to_string(count), flops, fmt::format("{:.3f}", work.flops / 1e9),
                   fmt::format("{:.2f}", work.bytes_per_rank / 0x1p20)});
@@ -104,6 +118,7 @@ class ShortTable {
       sum.flops += share.flops;
       add_sum(sum.time, share.time);
       add_sum(sum.ns, share.ns);
+      add_sum(sum.floor_ns, share.floor_ns);
     }
     if (sum.ns && layer.share.executions.value_or(0) > 0) {
       sum.ns_each = *sum.ns / *layer.share.executions;
@@ -124,11 +139,18 @@ std::string time_note(const StepPage& page) {
     case TimeSource::floor:
       out = "ms: floors on one rank, the best to expect; \"each\" is one layer or one execution";
       break;
-    case TimeSource::measured:
-      if (!page.answer.floor_ns) return "ms: not shared out: " + page.answer.floor_reason + '\n';
+    case TimeSource::expected:
       out =
-          "ms: the measured step shared out by the operators' floors; no operator was timed "
-          "(--kernel-ms, --per-layer-ms)";
+          "ms: expected on one rank; at best: its floors; \"each\" is one layer or one execution";
+      break;
+    case TimeSource::measured:
+      if (!page.answer.floor_ns && !page.answer.expected) {
+        return "ms: not shared out: " + page.answer.floor_reason + '\n';
+      }
+      out = fmt::format(
+          "ms: the measured step shared out by {}; no operator was timed (--kernel-ms, "
+          "--per-layer-ms)",
+          page.answer.expected ? "what is expected of its operators" : "the operators' floors");
       break;
   }
   if (page.step.is_training()) {

@@ -101,6 +101,7 @@ std::string recurrence_text(const StepPage& page) {
 
 std::string notes_text(const StepPage& page) {
   std::string text = packed_note(page);
+  for (const std::string& line : page.step.basis) text += "times: " + line + '\n';
   for (const std::string& line : model_notes(page.step.graph.spec)) text += line + '\n';
   for (const std::string& line : page.step.graph.warnings) text += "warning: " + line + '\n';
   return text;

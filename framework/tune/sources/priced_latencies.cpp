@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "journal/run_identity.hpp"
@@ -64,6 +67,7 @@ class SourcesAssembly {
     if (interpolated_) add_interpolation();
     if (transferred_) add_transfer();
     if (fabric_ != nullptr) add_fabric();
+    if (has_forecast_) add_forecast();
     if (has_roofline_) add_roofline();
     out_.transfer_bytes_per_s =
         network_ ? network_ : roofline::Links(target_, network_).bytes_per_s(2);
@@ -79,12 +83,16 @@ class SourcesAssembly {
           throw refused("source '" + text + "' is this machine, not " + choice_.device,
                         choice_.where,
                         "leave --latency out to measure here, or name journal:FILE, "
-                        "imported:FILE, interpolated, transferred, roofline");
+                        "imported:FILE, forecast, interpolated, transferred, roofline");
         case SourceKind::journal:
           journals_.push_back(source.file);
           break;
         case SourceKind::imported:
           tables_.push_back(source.file);
+          break;
+        case SourceKind::forecast:
+          has_forecast_ = true;
+          if (!source.file.empty()) engine_ = source.file;
           break;
         case SourceKind::interpolated:
           has_interpolation_ = true;
@@ -147,6 +155,46 @@ class SourcesAssembly {
       throw refused("these tables give no time at all: " + tables.why_none(), choice_.where,
                     "name others, or add roofline");
     }
+  }
+
+  // Exchanges between devices that something else joins are not those that were measured.
+  ForecastSource::Joins joins() const {
+    return [links = roofline::Links(target_, network_),
+            fabric = out_.fabric](std::int64_t devices) {
+      const std::int64_t domain = links.domain_devices;
+      if (!links.link_bytes_per_s || (domain > 0 && devices > domain)) return false;
+      if (fabric == nullptr) return true;
+      const double alike = fabric->bytes_per_s(devices) / *links.link_bytes_per_s;
+      return devices <= fabric->devices() && alike >= 0.5 && alike <= 2;
+    };
+  }
+
+  // A device that was measured here is no known one, whatever it is called.
+  void add_forecast() {
+    std::vector<ForecastFile> files;
+    if (!target_.is_measured) files = forecast_files(config_dirs("forecasts"), target_.id);
+    const std::string& engine = engine_.empty() ? choice_.engine : engine_;
+    const ForecastFile* file = forecast_of(files, engine);
+    const bool is_other = file != nullptr && !engine.empty() && file->engine != engine;
+    if (file == nullptr || (is_other && !engine_.empty())) {
+      const std::string none = "no forecast tables of " + target_.id +
+                               (engine_.empty() ? "" : " under " + printable(engine_));
+      if (!has_roofline_ || !engine_.empty()) {
+        throw refused(none, choice_.where,
+                      "halmark forecasts lists what there is; roofline gives bounds");
+      }
+      out_.sources.push_back(none + ": bounds instead");
+      return;
+    }
+    auto source =
+        std::make_unique<ForecastSource>(*file, target_, network_, curve_solver(), joins());
+    out_.sources.push_back(fmt::format(
+        "{}{}: kernels on {} that others measured ({}), thinned; 90 % intervals of the rows that "
+        "were left out",
+        source->name(), is_other ? ", because there is none of " + engine : "", target_.id,
+        file->source));
+    out_.forecast = source.get();
+    out_.chain.add(SourceKind::forecast, std::move(source));
   }
 
   void say_left_out(const char* who, const QuarantinedTimes& left_out) {
@@ -212,7 +260,9 @@ class SourcesAssembly {
   const Folders& devices_;
   std::optional<Device> measured_on_;  // the tables, where the user says so
   std::vector<std::string> journals_, tables_;
-  bool has_interpolation_ = false, has_transfer_ = false, has_roofline_ = false;
+  bool has_forecast_ = false, has_interpolation_ = false, has_transfer_ = false,
+       has_roofline_ = false;
+  std::string engine_;  // of forecasts, where the source names it
   LaunchFloor launch_floor_;  // of the device that the tables were measured on
   std::unique_ptr<InterpolatedSource> interpolated_;
   std::unique_ptr<TransferredSource> transferred_;
@@ -223,6 +273,7 @@ class SourcesAssembly {
 
 std::vector<TableUse> PricedLatencies::table_use() const {
   std::vector<TableUse> out = tables;
+  if (forecast != nullptr) std::ranges::move(forecast->use(), std::back_inserter(out));
   const auto& given = chain.asked().given();
   for (TableUse& table : out) {
     for (SeriesUse& series : table.series) {
@@ -237,6 +288,8 @@ std::vector<TableUse> PricedLatencies::table_use() const {
   }
   return out;
 }
+
+std::vector<std::string> default_sources() { return {"forecast", "roofline"}; }
 
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s,

@@ -10,6 +10,7 @@
 #include "core/chosen/table_use.hpp"
 #include "core/device.hpp"
 #include "latency/chain.hpp"
+#include "latency/forecast/forecast_source.hpp"
 #include "plan/sweep.hpp"
 #include "tune/sources/fabric_source.hpp"
 
@@ -29,8 +30,13 @@ struct LatencyChoice {
   // count.
   std::vector<std::string> series;
   std::string series_where;
+  std::string engine;           // whose forecasts count; "" = as they come
   bool bounds_compete = false;  // roofline times may displace measured configurations
 };
+
+// Of a known device that is not measured here: what its engines are likely to take, and bounds
+// where nobody knows.
+std::vector<std::string> default_sources();
 
 // The sweep's own choice where the command line makes none. Throws Error (exit 2) for a sweep with
 // requests and no source at all.
@@ -43,6 +49,7 @@ Device target_device(const LatencyChoice& choice, const Folders& devices);
 struct PricedLatencies {
   LatencyChain chain;
   const FabricSource* fabric = nullptr;  // of the chain
+  const ForecastSource* forecast = nullptr;
   std::vector<std::string> sources;      // one line each, but for tables
   std::vector<TableUse> tables;          // without what was asked for
   // Rate at which a device hands data to one outside of its group: the network, else the link.

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <limits>
 #include <set>
-#include <tuple>
 #include <utility>
 
+#include "latency/interpolation/implementations.hpp"
 #include "tune/sources/stated_device.hpp"
 
 namespace halmark::tune {
@@ -121,29 +121,11 @@ bool TableSources::is_of_target(const Place& place) const {
 
 template <class Take>
 void TableSources::each_implementation(const Take& take) const {
-  using Key = std::tuple<std::size_t, SeriesIdentity, std::string>;
-  std::vector<std::pair<Key, std::vector<Place>>> groups;
-  for (const Place& place : order_) {
-    SeriesIdentity identity = at(place).identity;
-    identity.dtype.clear();
-    Key key{place.table, std::move(identity), at(place).part};
-    auto group = std::ranges::find(groups, key, &std::pair<Key, std::vector<Place>>::first);
-    if (group == groups.end()) group = groups.emplace(group, std::move(key), std::vector<Place>{});
-    group->second.push_back(place);
-  }
-  for (const auto& [key, places] : groups) {
-    std::vector<LatencyPoint> points;
-    for (const Place& place : places) {
-      std::ranges::move(at(place).points.all(), std::back_inserter(points));
-    }
-    const auto& [table, identity, part] = key;
-    take(places.front(), points,
-         [name = tables_[table].name, of = identity](const Problem& problem) {
-           SeriesIdentity named = of;
-           named.dtype = dtypes_of(problem);
-           return name + ": " + named.text();
-         });
-  }
+  std::vector<TableSeries> series;
+  for (const Place& place : order_) series.push_back({&tables_[place.table], &at(place)});
+  halmark::each_implementation(series, [&](std::size_t first, const auto& points, auto origin) {
+    take(order_[first], points, std::move(origin));
+  });
 }
 
 void TableSources::teach(InterpolatedSource& source) const {

@@ -1,0 +1,183 @@
+#include "latency/forecast/forecast_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/input/input_file.hpp"
+#include "core/text/digest.hpp"
+#include "core/text/error.hpp"
+#include "kernels/contract.hpp"
+#include "latency/imported/kernel_table.hpp"
+#include "latency/interpolation/implementations.hpp"
+#include "parquet/parquet_reader.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::string_view packed_experts = "w4a16_mxfp4";  // as tables name them
+
+bool is_collective(const Problem& problem) {
+  const OpContract* contract = find_contract(problem.op);
+  return contract != nullptr && contract->is_collective();
+}
+
+// Kinds of tables that may have a problem, in order of preference.
+std::vector<std::string> kinds_of(const Problem& problem) {
+  const auto is = [&](std::string_view name) { return problem.params.value_or(name, 0) != 0; };
+  const std::string& op = problem.op;
+  if (op == "gemm") return {"gemm"};
+  if (op == "batched_gemm") return {"mla_bmm"};
+  if (op == "grouped_gemm" || op == "packed_grouped_gemm") return {"moe"};
+  if (op == "latent_attention") return {is("absorbed") ? "generation_mla" : "context_mla"};
+  if (op == "delta_rule") return {"gdn"};
+  if (op == "short_convolution") return {"gdn", "mamba2"};
+  if (op == "all_reduce") return {"custom_allreduce", "nccl"};
+  if (op == "attention") {
+    if (problem.params.at("new_tokens") == 1) return {"generation_attention"};
+    return {is("causal") ? "context_attention" : "encoder_attention"};
+  }
+  if (is_collective(problem)) return {"nccl"};
+  return {};
+}
+
+// Rows whose types are as wide as the problem's: others teach little, and most of a table is of
+// others.
+std::vector<CsvTable::RowChoice> rows_for(const Problem& problem, const std::string& kind) {
+  std::vector<CsvTable::RowChoice> out;
+  if (is_collective(problem)) return out;
+  for (const TableLayout& layout : built_in_layouts()) {
+    if (layout.name != kind) continue;
+    for (const TableParameter& p : layout.parameters) {
+      if (p.column.empty() || !p.name.ends_with("dtype")) continue;
+      const bool is_packed = problem.op == "packed_grouped_gemm";
+      out.push_back({p.column, [is_packed, bits = dtype_bits(problem.params.dtype(p.name))](
+                                   std::string_view text) {
+                       if (is_packed) return text == packed_experts;
+                       const auto dtype = table_dtype(text);
+                       return dtype && dtype_bits(*dtype) == bits;
+                     }});
+    }
+  }
+  return out;
+}
+
+// The widest of the series of that kernel; of all where none names it.
+InterpolationFamily::StatedErrors errors_of(const ForecastKind& kind,
+                                            const SeriesIdentity& identity) {
+  InterpolationFamily::StatedErrors out;
+  const auto widen = [](auto& to, const auto& by) {
+    to.low = std::min(to.low, by.low);
+    to.high = std::max(to.high, by.high);
+  };
+  const auto names = [&](const ForecastSeries& series) {
+    return series.name.find(identity.kernel_source) != series.name.npos;
+  };
+  const bool is_named = std::ranges::any_of(kind.series, names);
+  for (const ForecastSeries& series : kind.series) {
+    if (is_named && !names(series)) continue;
+    widen(out.on_line, series.errors.on_line);
+    widen(out.off_line, series.errors.off_line);
+  }
+  return out;
+}
+
+}  // namespace
+
+ForecastSource::ForecastSource(ForecastFile file, const Device& target,
+                               std::optional<double> network_bytes_per_s, CurveSolver solver,
+                               Joins joins)
+    : file_(std::move(file)),
+      target_(target),
+      network_bytes_per_s_(network_bytes_per_s),
+      solver_(std::move(solver)),
+      joins_(std::move(joins)) {
+  std::string bytes = read_input(file_.path, table_input);
+  if (sha256_of(bytes) != file_.sha256) {
+    throw refused("is not the file that its manifest states: another sha256", file_.path,
+                  "restore it, or ask for bounds alone by --latency roofline");
+  }
+  reader_ = std::make_unique<ParquetReader>(std::move(bytes), file_.path);
+  const auto kind = std::ranges::find(reader_->columns(), "kind", &ParquetColumn::name);
+  if (kind == reader_->columns().end() || kind->kind != ParquetKind::text) {
+    throw refused("has no column 'kind'", file_.path);
+  }
+  const auto column = static_cast<std::size_t>(kind - reader_->columns().begin());
+  for (std::size_t group = 0; group < reader_->row_groups(); ++group) {
+    ParquetRows rows(*reader_, {column}, {group});
+    if (rows.next()) groups_[std::string(rows.values(0).texts.front())].push_back(group);
+  }
+}
+
+ForecastSource::~ForecastSource() = default;
+
+std::string ForecastSource::name() const {
+  return "forecast " + file_.engine + ' ' + file_.release;
+}
+
+TableUse& ForecastSource::use_of(const ForecastKind& kind) const {
+  const std::string name = kind.source();
+  const auto known = std::ranges::find(use_, name, &TableUse::name);
+  if (known != use_.end()) return *known;
+  TableUse& out = use_.emplace_back();
+  out.name = name;
+  out.file = file_.path;
+  out.device = file_.device;
+  return out;
+}
+
+void ForecastSource::read(const ForecastKind& kind, const Problem& problem,
+                          InterpolatedSource& to) const {
+  const auto groups = groups_.find(kind.name);
+  if (groups == groups_.end()) return;
+  const CsvTable rows =
+      CsvTable::of_groups(*reader_, groups->second, rows_for(problem, kind.name));
+  if (rows.rows() == 0) return;
+  ImportedTable table = kernel_table(rows, known_layouts(rows));
+  table.name = kind.source();
+  TableUse& use = use_of(kind);
+  use.rows += table.rows;
+  std::vector<TableSeries> series;
+  for (const KernelSeries& one : table.series) {
+    series.push_back({&table, &one});
+    const std::string name = one.identity.text();
+    const auto known = std::ranges::find(use.series, name, &SeriesUse::name);
+    SeriesUse& of = known != use.series.end()
+                        ? *known
+                        : use.series.emplace_back(SeriesUse{.name = name, .reason = {}});
+    of.points += one.points.size();
+  }
+  each_implementation(series, [&](std::size_t first, const auto& points, PointsOrigin origin) {
+    to.add(points, target_, std::move(origin), errors_of(kind, table.series[first].identity));
+  });
+}
+
+const InterpolatedSource& ForecastSource::kernels(const Problem& problem) const {
+  const std::vector<std::string> kinds = kinds_of(problem);
+  std::string key = problem.op + ' ' + dtypes_of(problem);
+  for (const std::string& kind : kinds) key += ' ' + kind;
+  const auto known = kernels_.find(key);
+  if (known != kernels_.end()) return known->second;
+  InterpolatedSource source(target_, network_bytes_per_s_, solver_);
+  for (const std::string& name : kinds) {
+    const auto kind = std::ranges::find(file_.kinds, name, &ForecastKind::name);
+    if (kind != file_.kinds.end()) read(*kind, problem, source);
+  }
+  return kernels_.emplace(std::move(key), std::move(source)).first->second;
+}
+
+std::optional<Latency> ForecastSource::latency(const Problem& problem, const Work& work,
+                                               std::int64_t stride) const {
+  if (is_collective(problem) && !joins_(problem.params.value_or("ranks", 1) * stride)) {
+    return std::nullopt;
+  }
+  auto out = kernels(problem).latency(problem, work);
+  if (!out) return out;
+  if (out->status != Status::quarantined) out->ns = std::max(out->ns, out->lower_bound_ns);
+  out->low_ns = std::clamp(out->low_ns, std::min(out->lower_bound_ns, out->ns), out->ns);
+  out->high_ns = std::max(out->high_ns, out->ns);
+  return out;
+}
+
+std::vector<TableUse> ForecastSource::use() const { return use_; }
+
+}  // namespace halmark

@@ -1,0 +1,58 @@
+// What an engine's kernels take on a known device, from the tables that ship: measured by others,
+// thinned, and read where the first problem of their kind and types is asked for.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/chosen/table_use.hpp"
+#include "latency/forecast/forecast_files.hpp"
+#include "latency/interpolation/interpolated_source.hpp"
+#include "latency/launch_floor.hpp"
+#include "latency/placed_source.hpp"
+
+namespace halmark {
+
+class ParquetReader;
+
+class ForecastSource final : public PlacedSource {
+ public:
+  // Whether so many neighbouring devices are joined as those that the tables are of.
+  using Joins = std::function<bool(std::int64_t devices)>;
+  // `network_bytes_per_s`, `solver`: see InterpolatedSource. Throws Error (exit 2) for a file that
+  // cannot be read, or is not the one that its manifest states.
+  ForecastSource(ForecastFile file, const Device& target, std::optional<double> network_bytes_per_s,
+                 CurveSolver solver, Joins joins);
+  ~ForecastSource() override;
+
+  using PlacedSource::latency;
+  // Provenance interpolated; the origin names engine and release. Never below the bound:
+  // quarantined where a table says so by more than its rounding. Nothing for collectives of ranks
+  // that lie farther apart than those of the tables.
+  std::optional<Latency> latency(const Problem& problem, const Work& work,
+                                 std::int64_t stride) const override;
+
+  const ForecastFile& file() const { return file_; }
+  std::string name() const;            // "forecast vllm 0.24.0"
+  std::vector<TableUse> use() const;   // of what was read so far
+
+ private:
+  const InterpolatedSource& kernels(const Problem& problem) const;
+  void read(const ForecastKind& kind, const Problem& problem, InterpolatedSource& to) const;
+  TableUse& use_of(const ForecastKind& kind) const;
+
+  ForecastFile file_;
+  Device target_;
+  std::optional<double> network_bytes_per_s_;
+  CurveSolver solver_;
+  Joins joins_;
+  std::unique_ptr<ParquetReader> reader_;
+  std::map<std::string, std::vector<std::size_t>> groups_;  // by kind
+  mutable std::map<std::string, InterpolatedSource> kernels_;  // by kinds and types
+  mutable std::vector<TableUse> use_;
+};
+
+}  // namespace halmark
