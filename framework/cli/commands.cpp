@@ -19,6 +19,7 @@ Action add_explain(OptionSet& app);
 Action add_export(OptionSet& app);
 Action add_fabric(OptionSet& app);
 Action add_fleet(OptionSet& app);
+Action add_forecasts(OptionSet& app);
 Action add_history(OptionSet& app);
 Action add_import(OptionSet& app);
 Action add_man(OptionSet& app);
@@ -58,6 +59,8 @@ std::span<const Command> commands() {
       Command{"trace", "Read a torch-profiler trace; compare it with a model", add_trace},
       Command{"models", "List the known models with their sizes", add_models},
       Command{"ops", "List the ops with what each computes; the parameters of one", add_ops},
+      Command{"forecasts", "Known devices whose kernels are forecast: engines, rows, errors",
+              add_forecasts},
       Command{"fabric", "Topologies: links, routes, bandwidth per level", add_fabric},
       Command{"simulate", "Steps, training, serving and plans of shards, event by event",
               add_simulate},

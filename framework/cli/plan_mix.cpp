@@ -7,6 +7,7 @@
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
 #include "tune/sizing/device_mix_view.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
 
@@ -29,8 +30,8 @@ Action add_plan_mix(OptionSet& app) {
       .delimiter(',');
   app.add_option("--tp", mix->tp, "Devices of one unit that are tried (1,2,4,8)").delimiter(',');
   app.add_option("--dtype", mix->dtype, precision_help());
-  app.add_option("--latency", mix->latency, "Sources of times as of halmark tune (roofline)")
-      .delimiter(',');
+  mix->latency = tune::default_sources();
+  add_latency_option(app, mix->latency);
   const auto slices =
       app.add("--slices", "Parts of a kind of request, each on one type (default 8)", 8)
           .check(within(1, 64));

@@ -9,6 +9,7 @@
 #include "pages/serve/static_page.hpp"
 #include "report/report.hpp"
 #include "serve/server.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -18,6 +19,7 @@ struct ServeOptions {
   int port = 0;
   bool is_writable = false;
   std::string html, state;
+  std::vector<std::string> latency;
 };
 
 pages::PageSettings page_settings(const GlobalOptions& global, const ServeOptions& o) {
@@ -25,7 +27,8 @@ pages::PageSettings page_settings(const GlobalOptions& global, const ServeOption
                       .devices = config_dirs("devices"),
                       .fabrics = config_dirs("fabrics"),
                       .engines = config_dirs("engines"),
-                      .here = local_machine().measured},
+                      .here = local_machine().measured,
+                      .latency = o.latency.empty() ? tune::default_sources() : o.latency},
           .sweeps = {.folders = config_dirs("sweeps"),
                      .program = program_path().string(),
                      .database = database_path(global),
@@ -73,6 +76,7 @@ Action add_serve(OptionSet& app) {
   app.add_option("--allow-host", o->server.hosts, "Further name by which browsers reach it");
   app.add_flag("--writable", o->is_writable, "The page may start and stop sweeps, by its token");
   app.add_option("--html", o->html, "Instead of serving: one file with a grid of states");
+  add_latency_option(app, o->latency);
   app.add_option("--state", o->state, "With --html: of the grid, the words behind # of a link")
       .with("--html");
   return [o](const GlobalOptions& global) { return execute(global, *o); };

@@ -283,6 +283,11 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
   if (!options.asked.device.empty()) {
     options.asked.stated = tune::checkpoint_precision(options.sweep, config_dirs("models"));
   }
+  // What is exported for an engine is forecast of it.
+  if (!exports::is_exchange(options.written.as)) {
+    options.latency.engine =
+        options.written.is_cluster() ? options.written.engine : options.written.as;
+  }
   const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
   if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
@@ -353,8 +358,8 @@ Action add_tune(OptionSet& app) {
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md")
       ->only_output();
   app.add_option("--latency", o->latency.sources,
-                 "Do not measure: search on journal:FILE, imported:FILE, interpolated, "
-                 "transferred, roofline; trusted in this order")
+                 "Do not measure: search on journal:FILE, imported:FILE, forecast[:ENGINE], "
+                 "interpolated, transferred, roofline; trusted in this order")
       ->delimiter(',');
   app.add_flag("--bounds-compete", o->latency.bounds_compete,
                "With --latency: configurations timed by a bound may displace measured ones");

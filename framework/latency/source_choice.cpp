@@ -40,9 +40,9 @@ SourceChoice parse_source(std::string_view text, const std::string& where) {
     known.push_back(spelled(row));
     if (row.name != name) continue;
     if (file.empty() && (row.has_to_name || (colon != text.npos && !row.names.empty()))) {
-      throw refused("source '" + std::string(name) + "' names no " +
-                        (row.has_to_name ? "file" : "engine"),
-                    where, "write " + spelled(row));
+      throw refused(
+          "source '" + std::string(name) + "' names no " + (row.has_to_name ? "file" : "engine"),
+          where, "write " + spelled(row));
     }
     if (row.names.empty() && colon != text.npos) {
       throw refused("source '" + std::string(name) + "' takes no file", where,

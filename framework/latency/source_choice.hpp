@@ -24,8 +24,9 @@ struct SourceChoice {
   std::string file;  // of journal and imported; of forecast the engine, "" = as it comes
 };
 
-// "journal:FILE", "imported:FILE", "forecast", "forecast:ENGINE", "interpolated", "transferred", "fabric", "roofline", "measured".
-// Throws Error (exit 2) naming the nearest spelling; `where` is the flag, or file:line.
+// "journal:FILE", "imported:FILE", "forecast", "forecast:ENGINE", "interpolated", "transferred",
+// "fabric", "roofline", "measured". Throws Error (exit 2) naming the nearest spelling; `where` is
+// the flag, or file:line.
 SourceChoice parse_source(std::string_view text, const std::string& where);
 
 }  // namespace halmark

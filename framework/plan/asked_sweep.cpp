@@ -113,7 +113,8 @@ std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
   line("name", quoted(asked_name(asked)));
   line("model", quoted(asked.model));
   line("device_file", quoted(asked.device));
-  line("latency", "[\"roofline\"]", "the fastest possible times: what they order is worth trying");
+  line("latency", "[\"forecast\", \"roofline\"]",
+       "what an engine is likely to take, by shipped tables; bounds where there are none");
   line("shards", "[" + std::to_string(asked.devices) + "]");
   line("dtypes", '[' + precisions(asked, device) + ']',
        std::string(asked.stated.empty() ? "" : "the checkpoint's own first; ") +

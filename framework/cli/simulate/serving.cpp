@@ -38,6 +38,8 @@ pages::PageState page_state(const tune::ServingQuestion& q, const tune::ServedSi
 CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
                       const ServingFiles& files) {
   if (!files.html.empty()) check_page(q);
+  if (q.latency.sources.empty()) q.latency.sources = tune::default_sources();
+  q.latency.engine = q.engine_terms;
   q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
   const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
   CommandResult out =
@@ -93,7 +95,7 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--ttft", q->ttft, "Level: time to the first token at most, 1s");
   app.add_option("--tpot", q->tpot, "Level: time between tokens at most, 30ms");
   app.add_option("--seed", q->load.seed, "Of arrivals (1)");
-  app.add_option("--latency", q->latency.sources, "As of halmark tune (roofline)")->delimiter(',');
+  add_latency_option(app, q->latency.sources);
   app.add_option("--events", files->events, "File for the events, one JSON line each");
   app.add_option("--perfetto", files->perfetto, "Writes a trace for ui.perfetto.dev");
   app.add_option("--html", files->html, "Writes the page of halmark serve around this server");

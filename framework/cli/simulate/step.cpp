@@ -44,6 +44,8 @@ pages::PageState page_state(const PricedStep& step, const StepOptions& o) {
 CommandResult execute(const GlobalOptions& global, StepOptions o) {
   take_shards(o);
   const PricedStep step = priced_step(o.model);
+  // Tables are of engines that serve: a training step is of bounds where nothing else is named.
+  if (o.asked.latency.empty() && !step.is_training()) o.asked.latency = tune::default_sources();
   o.asked.fabric = o.model.fabric;
   tune::SimulatedStep s = tune::simulate_step(
       step, o.asked, config_dirs("devices"), config_dirs("fabrics"), [&](double events, int runs) {
@@ -62,8 +64,7 @@ Action add(OptionSet& app, const char* phase) {
   add_step_options(app, o->model);
   app.add_option("--shards", o->shards, "Devices: as tensor ranks, in training as replicas")
       ->check(within(1, 1 << 20));
-  app.add_option("--latency", o->asked.latency, "Sources of times as of tune; default roofline")
-      ->delimiter(',');
+  add_latency_option(app, o->asked.latency);
   app.add_option("--schedule", o->asked.order, "Training: order of passes in a pipeline")
       ->check(one_of({"1f1b", "interleaved", "zero-bubble"}));
   app.add_option("--virtual-stages", o->asked.options.program.chunks,

@@ -16,8 +16,8 @@ namespace halmark {
 // Rows of one implementation. Errors are relative: of rows that were left out, as what was kept
 // predicts them.
 struct ForecastSeries {
-  std::string name;                // "bfloat16 torch.nn.functional.linear VLLM"
-  std::size_t of = 0, rows = 0;    // that the table has, that were kept
+  std::string name;                   // "bfloat16 torch.nn.functional.linear VLLM"
+  std::size_t of = 0, rows = 0;       // that the table has, that were kept
   std::optional<double> median, p90;  // nothing where all were kept
   InterpolationFamily::StatedErrors errors;
 };

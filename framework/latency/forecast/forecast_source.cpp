@@ -129,8 +129,7 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem,
                           InterpolatedSource& to) const {
   const auto groups = groups_.find(kind.name);
   if (groups == groups_.end()) return;
-  const CsvTable rows =
-      CsvTable::of_groups(*reader_, groups->second, rows_for(problem, kind.name));
+  const CsvTable rows = CsvTable::of_groups(*reader_, groups->second, rows_for(problem, kind.name));
   if (rows.rows() == 0) return;
   ImportedTable table = kernel_table(rows, known_layouts(rows));
   table.name = kind.source();

@@ -36,8 +36,8 @@ class ForecastSource final : public PlacedSource {
                                  std::int64_t stride) const override;
 
   const ForecastFile& file() const { return file_; }
-  std::string name() const;            // "forecast vllm 0.24.0"
-  std::vector<TableUse> use() const;   // of what was read so far
+  std::string name() const;           // "forecast vllm 0.24.0"
+  std::vector<TableUse> use() const;  // of what was read so far
 
  private:
   const InterpolatedSource& kernels(const Problem& problem) const;
@@ -50,7 +50,7 @@ class ForecastSource final : public PlacedSource {
   CurveSolver solver_;
   Joins joins_;
   std::unique_ptr<ParquetReader> reader_;
-  std::map<std::string, std::vector<std::size_t>> groups_;  // by kind
+  std::map<std::string, std::vector<std::size_t>> groups_;     // by kind
   mutable std::map<std::string, InterpolatedSource> kernels_;  // by kinds and types
   mutable std::vector<TableUse> use_;
 };

@@ -10,7 +10,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::size_t calibration_max = 400;  // points per device left out
+constexpr std::size_t calibrated_on_max = 400;  // points per device left out
 
 constexpr double unlikeness_min = 0.1, growth = 0.8;
 
@@ -114,7 +114,7 @@ const DeviceTransfer::Calibration& DeviceTransfer::calibration(const std::string
     const auto points = points_of(*source, group);
     const std::size_t before = errors.size();
     for (const std::size_t i :
-         spread(points.size(), calibration_max, [](std::size_t) { return true; })) {
+         spread(points.size(), calibrated_on_max, [](std::size_t) { return true; })) {
       const auto guess = vote(points[i]->problem, source->rates, source.get());
       if (!guess) continue;
       errors.push_back(std::abs(guess->log_ns - std::log(points[i]->ns)) / guess->unlikeness);

@@ -168,14 +168,14 @@ std::optional<Latency> Interpolation::latency(const Problem& problem) const {
               .low_ns = figures->low_ns,
               .high_ns = figures->high_ns,
               .provenance = Provenance::interpolated};
-  out.reason = "interpolated between neighbours measured on " + source_ + "; " +
-               (stated_ ? figures->is_calibrated
-                              ? "90 % interval, of rows that the table leaves out"
-                              : "spread, not calibrated so far from what was measured"
-                : !figures->is_calibrated ? "spread, not calibrated: too few points"
-                : figures->is_shape_known
-                    ? "90 % interval, of left-out points"
-                    : "a shape that was not measured: 90 % interval, of left-out shapes");
+  out.reason =
+      "interpolated between neighbours measured on " + source_ + "; " +
+      (stated_ ? figures->is_calibrated ? "90 % interval, of rows that the table leaves out"
+                                        : "spread, not calibrated so far from what was measured"
+       : !figures->is_calibrated ? "spread, not calibrated: too few points"
+       : figures->is_shape_known
+           ? "90 % interval, of left-out points"
+           : "a shape that was not measured: 90 % interval, of left-out shapes");
   return out;
 }
 

@@ -15,10 +15,10 @@ namespace halmark {
 class LineRegression {
  public:
   struct Point {
-    std::int32_t line = 0;        // 0, 1, 2, ...
-    std::span<const double> at;   // of its line, in correlation lengths
-    double size = 0;              // the free one
-    double share = 0;             // logarithm of time over the least time
+    std::int32_t line = 0;       // 0, 1, 2, ...
+    std::span<const double> at;  // of its line, in correlation lengths
+    double size = 0;             // the free one
+    double share = 0;            // logarithm of time over the least time
   };
   explicit LineRegression(std::span<const Point> points);
 

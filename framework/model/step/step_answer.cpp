@@ -162,8 +162,7 @@ std::optional<StepExpectation> step_expectation(const PricedStep& step) {
 }
 
 std::string expected_from(const Latency& latency) {
-  return latency.origin.empty() ? std::string(provenance_name(latency.provenance))
-                                : latency.origin;
+  return latency.origin.empty() ? std::string(provenance_name(latency.provenance)) : latency.origin;
 }
 
 std::map<std::string, double> expected_shares(const PricedStep& step, const StepExpectation& of) {

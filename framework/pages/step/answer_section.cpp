@@ -69,11 +69,10 @@ std::string bottleneck_part(const StepPage& page) {
   const Operator& op = page.step.graph.operators[b->op];
   return fmt::format("; bound by {} for {} of the {}time, {} takes {}", limiter_name(b->limiter),
                      report::rounded_percent_text(b->limiter_share),
-                     page.answer.expected                           ? "expected "
+                     page.answer.expected                         ? "expected "
                      : page.answer.source == TimeSource::measured ? "floor's "
-                                                                    : "",
-                     op.name,
-                     report::rounded_percent_text(b->op_share));
+                                                                  : "",
+                     op.name, report::rounded_percent_text(b->op_share));
 }
 
 std::string fit_part(const StepPage& page) {

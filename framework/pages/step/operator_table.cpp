@@ -140,8 +140,7 @@ std::string time_note(const StepPage& page) {
       out = "ms: floors on one rank, the best to expect; \"each\" is one layer or one execution";
       break;
     case TimeSource::expected:
-      out =
-          "ms: expected on one rank; at best: its floors; \"each\" is one layer or one execution";
+      out = "ms: expected on one rank; at best: its floors; \"each\" is one layer or one execution";
       break;
     case TimeSource::measured:
       if (!page.answer.floor_ns && !page.answer.expected) {

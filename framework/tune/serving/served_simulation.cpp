@@ -253,7 +253,9 @@ class Simulation {
   }
 
   // The terms' interval is of times that tables gave: it says nothing of a roofline's.
-  bool has_tables() const { return latencies_.chain.has(SourceKind::imported); }
+  bool has_tables() const {
+    return latencies_.chain.has(SourceKind::imported) || latencies_.chain.has(SourceKind::forecast);
+  }
 
   void keep_levels(ServedSimulation& out) const {
     if (q_.engine_terms.empty() || !has_tables()) return;

@@ -159,14 +159,14 @@ class SourcesAssembly {
 
   // Exchanges between devices that something else joins are not those that were measured.
   ForecastSource::Joins joins() const {
-    return [links = roofline::Links(target_, network_),
-            fabric = out_.fabric](std::int64_t devices) {
-      const std::int64_t domain = links.domain_devices;
-      if (!links.link_bytes_per_s || (domain > 0 && devices > domain)) return false;
-      if (fabric == nullptr) return true;
-      const double alike = fabric->bytes_per_s(devices) / *links.link_bytes_per_s;
-      return devices <= fabric->devices() && alike >= 0.5 && alike <= 2;
-    };
+    return
+        [links = roofline::Links(target_, network_), fabric = out_.fabric](std::int64_t devices) {
+          const std::int64_t domain = links.domain_devices;
+          if (!links.link_bytes_per_s || (domain > 0 && devices > domain)) return false;
+          if (fabric == nullptr) return true;
+          const double alike = fabric->bytes_per_s(devices) / *links.link_bytes_per_s;
+          return devices <= fabric->devices() && alike >= 0.5 && alike <= 2;
+        };
   }
 
   // A device that was measured here is no known one, whatever it is called.
@@ -262,7 +262,7 @@ class SourcesAssembly {
   std::vector<std::string> journals_, tables_;
   bool has_forecast_ = false, has_interpolation_ = false, has_transfer_ = false,
        has_roofline_ = false;
-  std::string engine_;  // of forecasts, where the source names it
+  std::string engine_;        // of forecasts, where the source names it
   LaunchFloor launch_floor_;  // of the device that the tables were measured on
   std::unique_ptr<InterpolatedSource> interpolated_;
   std::unique_ptr<TransferredSource> transferred_;

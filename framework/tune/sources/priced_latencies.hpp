@@ -50,8 +50,8 @@ struct PricedLatencies {
   LatencyChain chain;
   const FabricSource* fabric = nullptr;  // of the chain
   const ForecastSource* forecast = nullptr;
-  std::vector<std::string> sources;      // one line each, but for tables
-  std::vector<TableUse> tables;          // without what was asked for
+  std::vector<std::string> sources;  // one line each, but for tables
+  std::vector<TableUse> tables;      // without what was asked for
   // Rate at which a device hands data to one outside of its group: the network, else the link.
   std::optional<double> transfer_bytes_per_s;
 

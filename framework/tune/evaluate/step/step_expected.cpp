@@ -22,8 +22,8 @@ void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devic
   for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
     auto latency = times.of_operator(i);
     if (!latency) {
-      throw refused("no source knows a time of '" + step.graph.operators[i].name + "'",
-                    "--latency", "add roofline");
+      throw refused("no source knows a time of '" + step.graph.operators[i].name + "'", "--latency",
+                    "add roofline");
     }
     // An estimate of what is possible counts bytes that no proof may.
     const auto floor = operator_floor(step, step.graph.operators[i]);

@@ -1,0 +1,62 @@
+#include "tune/sources/forecasts_view.hpp"
+
+#include <algorithm>
+
+#include "core/fields/json_visitor.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
+
+namespace halmark::tune {
+namespace {
+
+// Over series, by the rows that were left out.
+std::optional<double> mean_error(std::span<const ForecastKind> kinds,
+                                 std::optional<double> ForecastSeries::*error) {
+  double sum = 0, rows = 0;
+  for (const ForecastKind& kind : kinds) {
+    for (const ForecastSeries& series : kind.series) {
+      const auto left_out = static_cast<double>(series.of - std::min(series.of, series.rows));
+      if (!(series.*error)) continue;
+      sum += left_out * *(series.*error);
+      rows += left_out;
+    }
+  }
+  return rows > 0 ? std::optional(sum / rows) : std::nullopt;
+}
+
+std::vector<std::string> row_of(const ForecastFile& file, std::span<const ForecastKind> kinds,
+                                std::string engine, std::string what, std::size_t rows) {
+  return {file.device,
+          std::move(engine),
+          std::to_string(rows),
+          report::rounded_percent_text(mean_error(kinds, &ForecastSeries::median)),
+          report::rounded_percent_text(mean_error(kinds, &ForecastSeries::p90)),
+          std::move(what)};
+}
+
+}  // namespace
+
+report::View forecasts_view(std::span<const ForecastFile> files, bool shows_kinds, int width) {
+  report::TextTable table({"device", "engine", "rows", "error", "p90", "kinds"},
+                          {false, false, true, true, true, false});
+  Json data = Json::array();
+  for (const ForecastFile& file : files) {
+    data.push_back(json_fields::written(file));
+    std::string names;
+    for (const ForecastKind& kind : file.kinds) {
+      names += (names.empty() ? "" : " ") + kind.name;
+      if (!shows_kinds) continue;
+      table.add(row_of(file, {&kind, 1}, kind.engine + ' ' + kind.release, kind.name, kind.rows));
+    }
+    if (!shows_kinds) {
+      table.add(row_of(file, file.kinds, file.engine + ' ' + file.release, names, file.rows));
+    }
+  }
+  return {.data = {{"forecasts", std::move(data)}},
+          .text = table.text(width) +
+                  report::wrapped("error: of rows that the tables leave out, as the kept ones "
+                                  "predict them: median and 90 % quantile",
+                                  width)};
+}
+
+}  // namespace halmark::tune
