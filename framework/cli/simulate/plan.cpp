@@ -8,6 +8,7 @@
 #include "pages/simulate/sharding_page.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/shards/shard_planning.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
 
@@ -37,6 +38,7 @@ Action add_simulate_plan(OptionSet& app) {
       .check(within(0.01, 1.0));
   app.add_option("--zero", o->asked.zero, "Training: ZeRO stage").check(within(0, 3));
   app.add_flag("--sequence-parallel", o->asked.sequence_parallel, "Training: norms split over tp");
+  add_latency_option(app, o->asked.latency);
   app.add_flag("--journal", o->reads_journal,
                "Start from steps that --db holds of this machine, and be corrected by them");
   app.add_flag("--all", o->page.shows_all, "Every layer and layout by itself");
@@ -52,6 +54,11 @@ Action add_simulate_plan(OptionSet& app) {
       }
       devices.push_back(id == "this" ? *machine.measured : known_device(id));
     }
+    // Tables are of engines that serve.
+    if (o->asked.latency.empty() && o->configuration.phase != "training") {
+      o->asked.latency = tune::default_sources();
+    }
+    o->asked.devices = config_dirs("devices");
     std::unique_ptr<Store> store;
     if (o->reads_journal) store = open_store_read_only(database_path(global));
     o->asked.journal = store.get();

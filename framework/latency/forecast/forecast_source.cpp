@@ -40,14 +40,18 @@ std::vector<std::string> kinds_of(const Problem& problem) {
   return {};
 }
 
-// Rows whose types are as wide as the problem's: others teach little, and most of a table is of
-// others.
+// Rows whose types and heads are as wide as the problem's: others teach little, and most of a table
+// is of others.
 std::vector<CsvTable::RowChoice> rows_for(const Problem& problem, const std::string& kind) {
   std::vector<CsvTable::RowChoice> out;
   if (is_collective(problem)) return out;
   for (const TableLayout& layout : built_in_layouts()) {
     if (layout.name != kind) continue;
     for (const TableParameter& p : layout.parameters) {
+      if (p.name == "head_dim") {
+        out.push_back({p.column, [width = std::to_string(problem.params.at("head_dim"))](
+                                     std::string_view text) { return text == width; }});
+      }
       if (p.column.empty() || !p.name.ends_with("dtype")) continue;
       const bool is_packed = problem.op == "packed_grouped_gemm";
       out.push_back({p.column, [is_packed, bits = dtype_bits(problem.params.dtype(p.name))](
@@ -125,18 +129,23 @@ TableUse& ForecastSource::use_of(const ForecastKind& kind) const {
   return out;
 }
 
-void ForecastSource::read(const ForecastKind& kind, const Problem& problem,
-                          InterpolatedSource& to) const {
+void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kernels& to) const {
   const auto groups = groups_.find(kind.name);
   if (groups == groups_.end()) return;
-  const CsvTable rows = CsvTable::of_groups(*reader_, groups->second, rows_for(problem, kind.name));
+  std::vector<CsvTable::RowChoice> choices = rows_for(problem, kind.name);
+  CsvTable rows = CsvTable::of_groups(*reader_, groups->second, choices);
+  if (rows.rows() == 0 && problem.params.find("head_dim")) {
+    std::erase_if(choices, [](const auto& choice) { return choice.column == "head_dim"; });
+    rows = CsvTable::of_groups(*reader_, groups->second, choices);
+  }
   if (rows.rows() == 0) return;
   ImportedTable table = kernel_table(rows, known_layouts(rows));
   table.name = kind.source();
   TableUse& use = use_of(kind);
   use.rows += table.rows;
   std::vector<TableSeries> series;
-  for (const KernelSeries& one : table.series) {
+  for (KernelSeries& one : table.series) {
+    one.part.clear();  // both products of fused experts: the nearest shapes tell which it is
     series.push_back({&table, &one});
     const std::string name = one.identity.text();
     const auto known = std::ranges::find(use.series, name, &SeriesUse::name);
@@ -146,22 +155,24 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem,
     of.points += one.points.size();
   }
   each_implementation(series, [&](std::size_t first, const auto& points, PointsOrigin origin) {
-    to.add(points, target_, std::move(origin), errors_of(kind, table.series[first].identity));
+    to.emplace_back(target_, network_bytes_per_s_, solver_)
+        .add(points, target_, std::move(origin), errors_of(kind, table.series[first].identity));
   });
 }
 
-const InterpolatedSource& ForecastSource::kernels(const Problem& problem) const {
+const ForecastSource::Kernels& ForecastSource::kernels(const Problem& problem) const {
   const std::vector<std::string> kinds = kinds_of(problem);
-  std::string key = problem.op + ' ' + dtypes_of(problem);
+  std::string key = problem.op + ' ' + dtypes_of(problem) + ' ' +
+                    std::to_string(problem.params.value_or("head_dim", 0));
   for (const std::string& kind : kinds) key += ' ' + kind;
   const auto known = kernels_.find(key);
   if (known != kernels_.end()) return known->second;
-  InterpolatedSource source(target_, network_bytes_per_s_, solver_);
+  Kernels out;
   for (const std::string& name : kinds) {
     const auto kind = std::ranges::find(file_.kinds, name, &ForecastKind::name);
-    if (kind != file_.kinds.end()) read(*kind, problem, source);
+    if (kind != file_.kinds.end()) read(*kind, problem, out);
   }
-  return kernels_.emplace(std::move(key), std::move(source)).first->second;
+  return kernels_.emplace(std::move(key), std::move(out)).first->second;
 }
 
 std::optional<Latency> ForecastSource::latency(const Problem& problem, const Work& work,
@@ -169,7 +180,19 @@ std::optional<Latency> ForecastSource::latency(const Problem& problem, const Wor
   if (is_collective(problem) && !joins_(problem.params.value_or("ranks", 1) * stride)) {
     return std::nullopt;
   }
-  auto out = kernels(problem).latency(problem, work);
+  const auto worth = [](const Latency& latency) {
+    return std::pair(latency.status == Status::quarantined, latency.ns);
+  };
+  std::optional<Latency> out;
+  // Curves beyond the measured sizes are fitted where no kernel was measured around the problem.
+  for (const bool is_outside : {false, true}) {
+    for (const InterpolatedSource& kernel : kernels(problem)) {
+      if (kernel.is_outside(problem) != is_outside) continue;
+      auto latency = kernel.latency(problem, work);
+      if (latency && (!out || worth(*latency) < worth(*out))) out = std::move(latency);
+    }
+    if (out) break;
+  }
   if (!out) return out;
   if (out->status != Status::quarantined) out->ns = std::max(out->ns, out->lower_bound_ns);
   out->low_ns = std::clamp(out->low_ns, std::min(out->lower_bound_ns, out->ns), out->ns);

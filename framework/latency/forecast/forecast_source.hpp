@@ -29,9 +29,10 @@ class ForecastSource final : public PlacedSource {
   ~ForecastSource() override;
 
   using PlacedSource::latency;
-  // Provenance interpolated; the origin names engine and release. Never below the bound:
-  // quarantined where a table says so by more than its rounding. Nothing for collectives of ranks
-  // that lie farther apart than those of the tables.
+  // Provenance interpolated; the origin names engine and release. Which kernel an engine takes is
+  // not known: it is rarely the slowest, so the fastest of those whose sizes reach the problem
+  // counts. Never below the bound: quarantined where all say so by more than their rounding.
+  // Nothing for collectives of ranks that lie farther apart than those of the tables.
   std::optional<Latency> latency(const Problem& problem, const Work& work,
                                  std::int64_t stride) const override;
 
@@ -40,8 +41,9 @@ class ForecastSource final : public PlacedSource {
   std::vector<TableUse> use() const;  // of what was read so far
 
  private:
-  const InterpolatedSource& kernels(const Problem& problem) const;
-  void read(const ForecastKind& kind, const Problem& problem, InterpolatedSource& to) const;
+  using Kernels = std::vector<InterpolatedSource>;  // one for each implementation
+  const Kernels& kernels(const Problem& problem) const;
+  void read(const ForecastKind& kind, const Problem& problem, Kernels& to) const;
   TableUse& use_of(const ForecastKind& kind) const;
 
   ForecastFile file_;
@@ -50,8 +52,8 @@ class ForecastSource final : public PlacedSource {
   CurveSolver solver_;
   Joins joins_;
   std::unique_ptr<ParquetReader> reader_;
-  std::map<std::string, std::vector<std::size_t>> groups_;     // by kind
-  mutable std::map<std::string, InterpolatedSource> kernels_;  // by kinds and types
+  std::map<std::string, std::vector<std::size_t>> groups_;  // by kind
+  mutable std::map<std::string, Kernels> kernels_;          // by kinds and types
   mutable std::vector<TableUse> use_;
 };
 

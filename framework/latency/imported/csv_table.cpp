@@ -40,7 +40,7 @@ std::vector<std::size_t> columns_with_values(const ParquetReader& reader,
   for (ParquetRows rows(reader, {}, groups); rows.next();) {
     for (std::size_t i = 0; i < reader.columns().size(); ++i) {
       const auto& is_null = rows.values(i).is_null;
-      if (is_null.empty() || std::ranges::count(is_null, 0) > 0) out.insert(i);
+      if (is_null.empty() || std::ranges::find(is_null, 0) != is_null.end()) out.insert(i);
     }
   }
   return {out.begin(), out.end()};

@@ -56,6 +56,7 @@ class CsvTable {
 
   CsvTable(CsvTable&&) = default;
   CsvTable(const CsvTable&) = delete;
+  CsvTable& operator=(CsvTable&&) = default;
   CsvTable& operator=(const CsvTable&) = delete;
 
   // Throws when the header is none that the caller can use.

@@ -1,5 +1,6 @@
 #include "latency/interpolation/interpolated_source.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "latency/imported/collective_type.hpp"
@@ -21,6 +22,12 @@ void InterpolatedSource::add(std::span<const LatencyPoint> points, const Device&
       points, roofline::Ceilings(measured_on, 0, 1, network_bytes_per_s_), origin, left_out_);
   families_.push_back(
       {Interpolation(believed, measured_on, ShardShare{}, solver_, stated), std::move(origin)});
+}
+
+bool InterpolatedSource::is_outside(const Problem& asked) const {
+  const Problem problem = with_one_16_bit_type(asked);
+  return std::ranges::all_of(
+      families_, [&](const Family& family) { return family.interpolation.is_outside(problem); });
 }
 
 std::optional<Latency> InterpolatedSource::latency(const Problem& asked, const Work& work) const {

@@ -26,6 +26,8 @@ class InterpolatedSource final : public ProblemSource {
   void add(std::span<const LatencyPoint> points, const Device& measured_on, Origin origin = {},
            Interpolation::StatedErrors stated = {});
   const QuarantinedTimes& left_out() const { return left_out_; }
+  // Whether some size lies beyond those measured, of every interpolation of its family.
+  bool is_outside(const Problem& problem) const;
 
   using ProblemSource::latency;
   // Of the first interpolation that reaches the problem; quarantined below the target's bound.

@@ -137,8 +137,8 @@ std::optional<Latency> Interpolation::extrapolated(Family& family, const Problem
               .high_ns = figures->high_ns,
               .provenance = Provenance::interpolated};
   out.origin = "extrapolated by efficiency curve";
-  out.reason = "extrapolated by efficiency curve of " + source_ + " (" + beyond->curve().text() +
-               "): " + which + " outside of what was measured; " +
+  out.reason = out.origin + " of " + source_ + " (" + beyond->curve().text() + "): " + which +
+               " outside of what was measured; " +
                (figures->is_calibrated ? "90 % interval, of held-out sizes"
                                        : "spread, not calibrated so far outside");
   return out;

@@ -8,6 +8,7 @@
 #include "pages/simulate/shard_rows.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "simulate/sharding/plan_json.hpp"
 
 namespace halmark::pages {
@@ -187,6 +188,7 @@ report::View sharding_page(const PlanAnswer& a, const ShardingPage& page) {
                      journal_text(a) + '\n' +
                      shard_rows_text(a.table, a.owners, page.width, page.shows_all) +
                      offload_text(a) + end_text(a);
+  for (const std::string& line : a.basis) text += report::wrapped("times: " + line, page.width);
   return {.data = simulate::plan_json(a), .text = std::move(text)};
 }
 

@@ -23,6 +23,7 @@ struct OffloadedItem {
 
 struct PlanAnswer {
   std::string model, device, fabric;  // ids; fabric "" = none
+  std::vector<std::string> basis;     // of times, beside the figures of devices: a line each
   PlanQuestion question;
   ShardPlan plan;
   StepCalibration calibration;

@@ -85,6 +85,7 @@ Json plan_json(const PlanAnswer& answer) {
   Json out = {{"model", answer.model},
               {"device", answer.device},
               {"fabric", answer.fabric.empty() ? Json(nullptr) : Json(answer.fabric)},
+              {"times_from", answer.basis},
               {"shards", answer.question.shards},
               {"configuration", answer.plan.chosen()->configuration},
               {"step_ns", answer.step_ns()},

@@ -64,6 +64,19 @@ std::optional<std::int64_t> fillable(const ShardOf& shard, const ShardPlanning& 
                                    asked.memory_fraction);
 }
 
+// Null where bounds are all that is asked for.
+std::shared_ptr<const PricedLatencies> latencies_of(const ShardPlanning& asked,
+                                                    const Device& device,
+                                                    const fabric::Topology* joined) {
+  if (asked.latency.empty() || asked.latency == std::vector<std::string>{"roofline"}) return {};
+  return std::make_shared<const PricedLatencies>(priced_latencies({.sources = asked.latency,
+                                                                   .where = "--latency",
+                                                                   .device = device.id,
+                                                                   .device_where = "--device"},
+                                                                  device, asked.devices,
+                                                                  std::nullopt, joined));
+}
+
 void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std::int64_t shards,
                 const fabric::Topology* joined, simulate::PlanQuestion& question) {
   const auto stages = static_cast<int>(devices.size());
@@ -75,7 +88,8 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
   question.stated.pp = stages;
   for (std::size_t s = 0; s < devices.size(); ++s) {
     const ShardOf shard = shard_of(devices[s], shards);
-    simulate::OperatorTime time = shard_times(devices[s], shard, joined);
+    simulate::OperatorTime time = with_sources(shard_times(devices[s], shard, joined), shard,
+                                               latencies_of(asked, devices[s], joined));
     if (joined != nullptr && s + 1 < devices.size()) {
       const std::int64_t in_stage = shards / stages, from = static_cast<std::int64_t>(s) * in_stage;
       time = over_route(std::move(time), *joined, from, from + in_stage);
@@ -135,8 +149,11 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
       return shard_times(device, shard_of(device, of), joined);
     });
   }
+  const auto known = latencies_of(asked, device, joined);
   simulate::PlanAnswer out =
-      answer_plan(spec, question, shard_times(device, shard, joined), joined, pairs);
+      answer_plan(spec, question, with_sources(shard_times(device, shard, joined), shard, known),
+                  joined, pairs);
+  if (known) out.basis = known->sources;
   for (const Device& d : devices) out.device += (out.device.empty() ? "" : ", ") + d.id;
   if (joined != nullptr) out.fabric = joined->id;
   return out;

@@ -51,6 +51,21 @@ simulate::OperatorTime shard_times(const Device& device, const ShardOf& shard,
   };
 }
 
+simulate::OperatorTime with_sources(simulate::OperatorTime time, const ShardOf& shard,
+                                    std::shared_ptr<const PricedLatencies> known) {
+  if (!known || shard.share.parts > 1) return time;
+  return [time = std::move(time), known = std::move(known)](const Operator& op) {
+    auto out = time(op);
+    const auto latency = op.kind == OperatorKind::collective
+                             ? known->chain.latency(op.local, op.local_work, op.group_stride)
+                             : known->chain.latency(op.local, op.rank_work);
+    if (latency && latency->status != Status::quarantined) {
+      out = std::max(out.value_or(0), latency->ns);
+    }
+    return out;
+  };
+}
+
 simulate::OperatorTime over_route(simulate::OperatorTime time, const fabric::Topology& topology,
                                   std::int64_t from, std::int64_t to) {
   const std::vector<int> devices = topology.devices();
