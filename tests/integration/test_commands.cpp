@@ -11,10 +11,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 const std::vector<std::string> command_names = {
-    "devices",         "peaks",   "bench",    "model",      "tune",    "run",       "report",
-    "verify",          "doctor",  "winners",  "new-plugin", "models",  "plan-size", "trace",
-    "verify-front",    "salvage", "explain",  "compare",    "history", "retire",    "plan-mix",
-    "compare-devices", "fabric",  "simulate", "ops",        "rank-qpu"};
+    "devices",         "peaks",   "bench",    "model",      "tune",     "run",       "report",
+    "verify",          "doctor",  "winners",  "new-plugin", "models",   "plan-size", "trace",
+    "verify-front",    "salvage", "explain",  "compare",    "history",  "retire",    "plan-mix",
+    "compare-devices", "fabric",  "simulate", "ops",        "rank-qpu", "forecasts"};
 
 using Command = HalmarkTest;  // bench/test_bench_command.cpp has the cases of bench
 

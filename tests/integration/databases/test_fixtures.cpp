@@ -239,7 +239,10 @@ std::vector<Command> commands_that_price() {
     return Command{"tune-" + name, words("tune " + line)};
   };
   const auto model = [](const std::string& name, const std::string& line) {
-    return Command{"model-" + name, words("model " + name + ' ' + line)};
+    // Bounds, as they were before there were forecasts.
+    const bool has_device = line.find("--device") != line.npos;
+    return Command{"model-" + name,
+                   words("model " + name + ' ' + line + (has_device ? " --latency roofline" : ""))};
   };
   return {
       tune("certify-journal",

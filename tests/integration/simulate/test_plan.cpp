@@ -110,7 +110,7 @@ TEST_F(SimulatePlan, what_is_impossible_is_said_in_one_line) {
 TEST_F(SimulatePlan, what_run_cannot_execute_is_said_beside_the_fastest_that_it_can) {
   const Json data = data_of({"simulate", "plan", "llama-3.1-8b", "--device", "h100-sxm", "--fabric",
                              "nvlink-node", "--shards", "8", "--phase", "prefill", "--new-tokens",
-                             "32768", "--batch", "1"});
+                             "32768", "--batch", "1", "--latency", "roofline"});
   EXPECT_GT(data["configuration"]["parallel"]["cp"].get<int>(), 1);
   EXPECT_FALSE(data["executable"].get<bool>());
   EXPECT_THAT(data["not_executable"].get<std::string>(), HasSubstr("not executable here"));

@@ -13,7 +13,8 @@ using testing::HasSubstr;
 class SimulateServing : public HalmarkTest {
  protected:
   static Arguments command(Arguments more) {
-    Arguments out = {"simulate", "serving", "llama-3.1-8b", "--device", "h100-sxm"};
+    Arguments out = {"simulate", "serving",   "llama-3.1-8b", "--device",
+                     "h100-sxm", "--latency", "roofline"};
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }

@@ -83,6 +83,7 @@ inline constexpr const char* acting_options = R"(
   ! --peer --disk --id --out: measures links and memory of this machine
 
 > model qwen3-0.6b --device h100-sxm
+  --latency nosuch
   --list
   --peak measured
   --measured-ms 5
@@ -248,6 +249,7 @@ inline constexpr const char* acting_options = R"(
   --dp 2
   --ep 2
   --memory 0.01
+  --latency nosuch
   --all
 > simulate plan qwen3-0.6b --device h100-sxm --fabric nvlink-node --shards 2 --phase prefill
   --new-tokens 64
@@ -516,6 +518,10 @@ inline constexpr const char* acting_options = R"(
   url other
   ! --node --lease --idle --spool --sentinel --check: asks a server: tests/integration/fleet
 
+> forecasts
+  device nosuch
+> serve --html p.html --state device=h100-sxm
+  --latency nosuch
 > serve --html p.html --state device=nosuch
   --state device=other
   ! --port --listen --allow-host --writable --html: serves by HTTP: tests/integration/serve

@@ -133,6 +133,7 @@ TEST(LatencyChain, knows_which_kinds_it_has) {
   for (const auto& [kind, has_interval] : {std::pair{SourceKind::measured, true},
                                            {SourceKind::journal, true},
                                            {SourceKind::interpolated, true},
+                                           {SourceKind::forecast, true},
                                            {SourceKind::imported, false},
                                            {SourceKind::roofline, false}}) {
     LatencyChain chain;
@@ -141,6 +142,7 @@ TEST(LatencyChain, knows_which_kinds_it_has) {
     for (const SourceKind other :
          {SourceKind::measured, SourceKind::journal, SourceKind::imported, SourceKind::roofline}) {
       EXPECT_EQ(chain.has(other), other == kind);
+      EXPECT_EQ(chain.has_only(other), other == kind);
     }
   }
 }

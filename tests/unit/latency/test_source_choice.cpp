@@ -18,6 +18,9 @@ TEST(SourceChoice, reads_every_source_with_its_file) {
   EXPECT_EQ(journal.kind, SourceKind::journal);
   EXPECT_EQ(journal.file, "a:b.db");
   EXPECT_EQ(parse_source("imported:t.csv", "").kind, SourceKind::imported);
+  EXPECT_EQ(parse_source("forecast", "").kind, SourceKind::forecast);
+  EXPECT_EQ(parse_source("forecast", "").file, "");
+  EXPECT_EQ(parse_source("forecast:sglang", "").file, "sglang");
 }
 
 TEST(SourceChoice, refusals_say_where_and_what_to_write) {
@@ -29,12 +32,14 @@ TEST(SourceChoice, refusals_say_where_and_what_to_write) {
   says(refusal("journal"), "write journal:FILE");
   says(refusal("imported:"), "names no file");
   says(refusal("roofline:x"), "takes no file");
+  says(refusal("forecast:"), "names no engine");
 }
 
 TEST(SourceChoice, kinds_are_in_order_of_trust) {
   EXPECT_LT(SourceKind::measured, SourceKind::journal);
   EXPECT_LT(SourceKind::journal, SourceKind::imported);
-  EXPECT_LT(SourceKind::imported, SourceKind::interpolated);
+  EXPECT_LT(SourceKind::imported, SourceKind::forecast);
+  EXPECT_LT(SourceKind::forecast, SourceKind::interpolated);
   EXPECT_LT(SourceKind::interpolated, SourceKind::transferred);
   EXPECT_LT(SourceKind::transferred, SourceKind::fabric);
   EXPECT_LT(SourceKind::fabric, SourceKind::roofline);

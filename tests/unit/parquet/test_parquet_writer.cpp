@@ -55,6 +55,22 @@ struct Case {
   bool is_page_v2;
 };
 
+// Groups of rows in the order that is asked for; the others are not read.
+TEST(ParquetRows, some_groups_are_read_as_they_are_named) {
+  const ParquetReader reader(written(25, {.rows_per_group = 10}), "t.parquet");
+  ASSERT_EQ(reader.row_groups(), 3u);
+  std::vector<std::int64_t> seen, wanted;
+  for (ParquetRows rows(reader, {0}, {2, 0}); rows.next();) {
+    const auto& values = rows.values(0).integers;
+    seen.insert(seen.end(), values.begin(),
+                values.begin() + static_cast<std::ptrdiff_t>(rows.batch_rows()));
+  }
+  for (const std::int64_t k : {20, 21, 22, 23, 24, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+    wanted.push_back(row_of(k).n);
+  }
+  EXPECT_EQ(seen, wanted);
+}
+
 class Written : public testing::TestWithParam<Case> {};
 
 TEST_P(Written, comes_back_with_every_bit_and_null) {

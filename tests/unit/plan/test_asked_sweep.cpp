@@ -145,7 +145,7 @@ TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
   const std::string text = asked_sweep_text(a, folders);
   const Sweep sweep = parse_sweep(text, "asked");
   EXPECT_EQ(sweep.name, "qwen3-8b-1x-own");
-  EXPECT_EQ(sweep.latency, std::vector<std::string>{"roofline"});
+  EXPECT_EQ(sweep.latency, (std::vector<std::string>{"forecast", "roofline"}));
   EXPECT_EQ(sweep.shards, std::vector<std::int64_t>{1});
   EXPECT_EQ(sweep.strategies, (std::vector<std::string>{"data", "tensor", "pipeline", "expert"}));
   ASSERT_TRUE(sweep.served);
@@ -154,8 +154,9 @@ TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
   EXPECT_EQ(sweep.served->modes, std::vector{ServingMode::aggregated});
   EXPECT_EQ(sweep.served->objectives,
             (std::vector{Objective::ttft, Objective::tpot, Objective::tokens_per_s_per_device}));
-  EXPECT_THAT(text, test::has_all({"  # the fastest possible times", "  # the device states no fp8",
-                                   "  # servers for prompts alone"}));
+  EXPECT_THAT(text,
+              test::has_all({"  # what an engine is likely to take", "  # the device states no fp8",
+                             "  # servers for prompts alone"}));
   EXPECT_THAT(text, testing::StartsWith("# Written by halmark tune"));
   // A request beyond what a sweep may state is refused before the text is given.
   a.input_tokens = std::int64_t{1} << 40;

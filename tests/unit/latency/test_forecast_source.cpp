@@ -1,0 +1,187 @@
+// The shipped tables against their own rows, read here by themselves, and against the whole tables
+// that they were thinned from, where those are at hand.
+#include "latency/forecast/forecast_source.hpp"
+
+#include <fstream>
+#include <random>
+
+#include "core/text/digest.hpp"
+#include "parquet/parquet_cells.hpp"
+#include "plan/device/device_file.hpp"
+#include "search/surrogate/minimise.hpp"
+#include "tests/checkout.hpp"
+#include "tests/shared_data.hpp"
+#include "tests/unit/expect.hpp"
+#include "tests/unit/latency/fixtures.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark {
+namespace {
+
+using namespace latency_test;
+
+const std::vector<std::filesystem::path> shipped = {test::in_source("/configs/forecasts")};
+
+Device known(const std::string& id) {
+  return known_device(id, {test::in_source("/configs/devices")});
+}
+
+ForecastSource source_of(const std::string& device, const std::string& engine,
+                         std::int64_t joined = 8) {
+  const auto files = forecast_files(shipped, device);
+  return ForecastSource(*forecast_of(files, engine), known(device), {}, {},
+                        [joined](std::int64_t devices) { return devices <= joined; });
+}
+
+TEST(ForecastSource, every_file_is_that_of_its_manifest_and_has_its_kinds) {
+  const auto files = forecast_files(shipped);
+  ASSERT_GE(files.size(), 20u);
+  for (const ForecastFile& file : files) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, file.path);
+    EXPECT_NO_THROW(ForecastSource(file, known(file.device), {}, {}, {}));
+    const ParquetReader reader{InputFile(file.path, table_input)};
+    ASSERT_EQ(reader.columns()[0].name, "kind");
+    std::map<std::string, std::size_t> rows;
+    for (ParquetCells cells(reader, {0}); cells.next();) ++rows[std::string(cells.row()[0])];
+    std::map<std::string, std::size_t> stated;
+    for (const ForecastKind& kind : file.kinds) stated[kind.name] = kind.rows;
+    EXPECT_EQ(rows, stated);
+  }
+}
+
+TEST(ForecastSource, one_device_is_read_of_a_manifest_as_all_are) {
+  std::vector<std::string> all, one;
+  for (const ForecastFile& file : forecast_files(shipped)) {
+    if (file.device == "h200") all.push_back(file.path + file.sha256);
+  }
+  for (const ForecastFile& file : forecast_files(shipped, "h200")) {
+    one.push_back(file.path + file.sha256);
+    EXPECT_THAT(file.source, HasSubstr("aiconfigurator"));
+  }
+  EXPECT_EQ(one, all);
+  EXPECT_TRUE(forecast_files(shipped, "xeon-8480plus").empty());
+}
+
+TEST(ForecastSource, the_engine_is_the_one_asked_for_else_vllm_else_what_there_is) {
+  const std::vector<ForecastFile> files = {{.engine = "trtllm"}, {.engine = "vllm"}};
+  EXPECT_EQ(forecast_of(files, "trtllm")->engine, "trtllm");
+  EXPECT_EQ(forecast_of(files, "")->engine, "vllm");
+  EXPECT_EQ(forecast_of(files, "other")->engine, "vllm");
+  EXPECT_EQ(forecast_of(std::span(files).first(1), "other")->engine, "trtllm");
+  EXPECT_EQ(forecast_of({}, "vllm"), nullptr);
+}
+
+// bf16 products of vLLM on an H200 are of one series.
+TEST(ForecastSource, gives_the_kept_rows_back) {
+  const ForecastSource source = source_of("h200", "vllm");
+  const ParquetReader reader{InputFile(source.file().path, table_input)};
+  std::map<std::string, std::size_t> at;
+  for (std::size_t i = 0; i < reader.columns().size(); ++i) at[reader.columns()[i].name] = i;
+  std::size_t seen = 0;
+  for (ParquetCells cells(reader); cells.next();) {
+    const auto& row = cells.row();
+    if (row[at["kind"]] != "gemm" || row[at["gemm_dtype"]] != "bfloat16") continue;
+    if (++seen % 11 != 0) continue;
+    const auto size = [&](const char* name) { return std::stoll(std::string(row[at[name]])); };
+    const Problem problem = gemm(size("m"), size("n"), size("k"));
+    const auto latency = source.latency(problem, work_of(problem), 1);
+    ASSERT_TRUE(latency) << problem.text();
+    if (latency->ns == latency->lower_bound_ns) continue;
+    const double ns = 1e6 * std::stod(std::string(row[at["latency"]]));
+    EXPECT_NEAR(latency->ns / ns, 1, 1e-6) << problem.text();
+    EXPECT_THAT(latency->origin, testing::StartsWith("forecast vllm 0."));
+    EXPECT_THAT(latency->origin, HasSubstr(": gemm bf16 torch.nn.functional.linear"));
+    EXPECT_EQ(latency->provenance, Provenance::interpolated);
+  }
+  EXPECT_GT(seen, 500u);
+  ASSERT_FALSE(source.use().empty());
+  EXPECT_EQ(source.use()[0].series.at(0).points, seen);
+}
+
+TEST(ForecastSource, intervals_hold_their_figure_and_none_is_below_its_bound) {
+  const ForecastSource source = source_of("h200", "trtllm");
+  std::mt19937 random(3);
+  const auto size = [&](int low, int high) {
+    return std::int64_t{std::uniform_int_distribution(low, high)(random)};
+  };
+  std::size_t known = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Problem problem =
+        i % 4 == 0
+            ? complete_problem(
+                  {"all_reduce",
+                   {{"bytes", 2 * size(1, 1 << 24)}, {"ranks", 2 << size(0, 2)}, {"dtype", bf16}}})
+            : gemm(size(1, 20'000), 64 * size(1, 256), 64 * size(1, 256));
+    const auto latency = source.latency(problem, work_of(problem), 1);
+    if (!latency || latency->status == Status::quarantined) continue;
+    ++known;
+    EXPECT_LE(latency->lower_bound_ns, latency->low_ns) << problem.text();
+    EXPECT_LE(latency->low_ns, latency->ns);
+    EXPECT_LE(latency->ns, latency->high_ns);
+  }
+  EXPECT_GT(known, 150u);
+}
+
+TEST(ForecastSource, collectives_of_devices_that_something_else_joins_are_not_known) {
+  const ForecastSource source = source_of("h200", "vllm", 8);
+  const auto known = [&](std::int64_t ranks, std::int64_t stride) {
+    return source.latency(all_reduce(ranks), work_of(all_reduce(ranks)), stride).has_value();
+  };
+  EXPECT_TRUE(known(8, 1));
+  EXPECT_TRUE(known(4, 2));
+  EXPECT_FALSE(known(4, 4)) << "over 16 devices";
+  EXPECT_FALSE(known(16, 1));
+}
+
+TEST(ForecastSource, an_op_that_no_table_has_is_not_known) {
+  const ForecastSource source = source_of("h200", "vllm");
+  const Problem copy = complete_problem({"copy", {{"bytes", 1 << 20}}});
+  EXPECT_FALSE(source.latency(copy, work_of(copy), 1));
+}
+
+TEST(ForecastSource, a_file_that_is_not_that_of_its_manifest_is_refused) {
+  const test::ScratchFolder folder;
+  ForecastFile file = forecast_files(shipped, "a100").at(0);
+  std::string bytes = read_input(file.path, table_input);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  file.path = folder / "damaged.parquet";
+  std::ofstream(file.path, std::ios::binary) << bytes;
+  const auto opened = [&] { ForecastSource(file, known("a100"), {}, {}, {}); };
+  test::expect_error(opened, "another sha256", ExitCode::error);
+  EXPECT_THAT(test::error_of(opened).line(), HasSubstr(file.path));
+  // Of the right sum it is as damaged as any table.
+  file.sha256 = sha256_of(bytes.substr(0, bytes.size() / 2));
+  std::ofstream(file.path, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  test::expect_error(opened, "is damaged", ExitCode::error);
+  std::filesystem::remove(file.path);
+  test::expect_error(opened, file.path, ExitCode::error);
+}
+
+// The same release on the same device, before it was thinned.
+TEST(ForecastSource, intervals_hold_nine_of_ten_rows_of_the_whole_table) {
+  const auto path = test::shared_data("kernels/gemm_h100_trtllm_1.3.0rc20.csv.gz");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const ForecastSource source = source_of("h100-sxm", "trtllm");
+  if (source.file().release != "1.3.0rc20") GTEST_SKIP() << "another release";
+  std::vector<double> errors;
+  double held = 0;
+  for (const KernelSeries& series : read_kernel_table(path.string()).series) {
+    if (series.identity.dtype != "bf16") continue;
+    for (std::size_t i = 0; i < series.points.size(); i += 41) {
+      const LatencyPoint point = series.points.at(i);
+      const auto latency = source.latency(point.problem, work_of(point.problem), 1);
+      ASSERT_TRUE(latency) << point.problem.text();
+      errors.push_back(std::abs(latency->ns / point.ns - 1));
+      if (latency->low_ns <= point.ns && point.ns <= latency->high_ns) ++held;
+    }
+  }
+  ASSERT_GT(errors.size(), 300u);
+  held /= static_cast<double>(errors.size());
+  std::ranges::nth_element(errors, errors.begin() + std::ssize(errors) / 2);
+  EXPECT_LT(errors[errors.size() / 2], 0.05);
+  EXPECT_GT(held, 0.80);
+  EXPECT_LT(held, 0.99) << "wider than they have to be";
+}
+
+}  // namespace
+}  // namespace halmark
