@@ -1,6 +1,8 @@
 #include "latency/forecast/forecast_source.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 #include <utility>
 
 #include "core/input/input_file.hpp"
@@ -65,6 +67,20 @@ std::vector<CsvTable::RowChoice> rows_for(const Problem& problem, const std::str
   return out;
 }
 
+// What the layouts of a kind read.
+std::set<std::string> columns_of(const TableLayouts& layouts) {
+  std::set<std::string> out = {"kernel_source", "backend"};
+  for (const TableLayout& layout : layouts) {
+    out.insert(layout.time_column);
+    for (const TableCondition& condition : layout.conditions) out.insert(condition.column);
+    for (const TableParameter& p : layout.parameters) {
+      out.insert(p.column);
+      for (const TableTerm& term : p.terms) out.insert(term.columns.begin(), term.columns.end());
+    }
+  }
+  return out;
+}
+
 // The widest of the series of that kernel; of all where none names it.
 InterpolationFamily::StatedErrors errors_of(const ForecastKind& kind,
                                             const SeriesIdentity& identity) {
@@ -124,7 +140,8 @@ TableUse& ForecastSource::use_of(const ForecastKind& kind) const {
   if (known != use_.end()) return *known;
   TableUse& out = use_.emplace_back();
   out.name = name;
-  out.file = file_.path;
+  const std::filesystem::path path = file_.path;
+  out.file = name + " (" + (path.parent_path().filename() / path.filename()).string() + ')';
   out.device = file_.device;
   return out;
 }
@@ -133,10 +150,13 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kern
   const auto groups = groups_.find(kind.name);
   if (groups == groups_.end()) return;
   std::vector<CsvTable::RowChoice> choices = rows_for(problem, kind.name);
-  CsvTable rows = CsvTable::of_groups(*reader_, groups->second, choices);
+  TableLayouts layouts = built_in_layouts();
+  std::erase_if(layouts, [&](const TableLayout& layout) { return layout.name != kind.name; });
+  const std::set<std::string> columns = columns_of(layouts);
+  CsvTable rows = CsvTable::of_groups(*reader_, groups->second, columns, choices);
   if (rows.rows() == 0 && problem.params.find("head_dim")) {
     std::erase_if(choices, [](const auto& choice) { return choice.column == "head_dim"; });
-    rows = CsvTable::of_groups(*reader_, groups->second, choices);
+    rows = CsvTable::of_groups(*reader_, groups->second, columns, choices);
   }
   if (rows.rows() == 0) return;
   ImportedTable table = kernel_table(rows, known_layouts(rows));

@@ -34,18 +34,6 @@ void split(std::string_view line, const std::string& where, std::vector<std::str
   }
 }
 
-std::vector<std::size_t> columns_with_values(const ParquetReader& reader,
-                                             const std::vector<std::size_t>& groups) {
-  std::set<std::size_t> out;
-  for (ParquetRows rows(reader, {}, groups); rows.next();) {
-    for (std::size_t i = 0; i < reader.columns().size(); ++i) {
-      const auto& is_null = rows.values(i).is_null;
-      if (is_null.empty() || std::ranges::find(is_null, 0) != is_null.end()) out.insert(i);
-    }
-  }
-  return {out.begin(), out.end()};
-}
-
 }  // namespace
 
 // The lines of a text, given in pieces, become rows.
@@ -142,12 +130,18 @@ CsvTable CsvTable::read_parquet(ParquetReader reader, const CheckHead& check) {
 }
 
 CsvTable CsvTable::of_groups(const ParquetReader& reader, std::vector<std::size_t> groups,
+                             const std::set<std::string>& wanted,
                              std::span<const RowChoice> choices) {
   CsvTable out(reader.name());
   out.has_lines_ = false;
-  const std::vector<std::size_t> columns = columns_with_values(reader, groups);
+  std::vector<std::size_t> columns;
   std::vector<std::string> names;
-  for (const std::size_t column : columns) names.push_back(reader.columns()[column].name);
+  for (std::size_t i = 0; i < reader.columns().size(); ++i) {
+    const std::string& name = reader.columns()[i].name;
+    if (!wanted.contains(name)) continue;
+    columns.push_back(i);
+    names.push_back(name);
+  }
   out.set_header(std::move(names), out.name_);
   if (columns.empty()) return out;
   ParquetCells cells(reader, columns, std::move(groups));

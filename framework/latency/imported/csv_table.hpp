@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,9 +73,9 @@ class CsvTable {
     std::string column;
     std::function<bool(std::string_view)> takes;
   };
-  // The chosen rows of some groups of rows, without columns that have no value there: as if the
-  // groups were a file. It may have none.
+  // The chosen rows of some groups of rows, with the wanted columns alone. It may have none.
   static CsvTable of_groups(const ParquetReader& reader, std::vector<std::size_t> groups,
+                            const std::set<std::string>& wanted,
                             std::span<const RowChoice> choices);
 
   const std::string& name() const { return name_; }

@@ -70,7 +70,7 @@ OperatorFigures operator_figures(const PricedStep& step, std::size_t index);
 // The type whose peak bounds `op` on the step's device; its own where none is named.
 Dtype peak_dtype_of(const PricedStep& step, const Operator& op);
 // The fastest possible time of one execution of `op` on the step's device, if it names one; of a
-// collective what it takes over the fabric, if that is named too.
+// collective what it takes over the fabric, if that is named too and nothing else is expected.
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op);
 
 // A rank's memory against the device's, and against what an engine takes of it.

@@ -66,7 +66,8 @@ std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Ope
   auto out = roofline_estimate(op.rank_work, *step.device, step.share);
   if (!out || op.kind != OperatorKind::collective) return out;
   const auto index = static_cast<std::size_t>(&op - step.graph.operators.data());
-  if (const auto at = step.over_fabric.find(index); at != step.over_fabric.end()) {
+  if (const auto at = step.over_fabric.find(index);
+      step.expected.empty() && at != step.over_fabric.end()) {
     out->ns = std::max(out->ns, at->second.ns);
   } else if (const auto ns = RooflineRates(*step.device, step.share)
                                  .ns(op.local_work, op.local.params.value_or("ranks", 1))) {

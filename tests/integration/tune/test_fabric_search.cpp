@@ -210,7 +210,8 @@ TEST_F(FabricSearch, a_measured_sweep_takes_what_cannot_be_measured_from_it) {
 }
 
 TEST_F(FabricSearch, a_step_on_paper_and_a_run_take_it_from_the_command_line) {
-  const Arguments step = {"model", "llama-3.1-8b", "--tp", "8", "--device", "h100-sxm"};
+  const Arguments step = {"model",    "llama-3.1-8b", "--tp",      "8",
+                          "--device", "h100-sxm",     "--latency", "roofline"};
   Arguments over = step;
   over.insert(over.end(), {"--fabric", "nvlink-node"});
   const Json bare = data_of(step), data = data_of(over);

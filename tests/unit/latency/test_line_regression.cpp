@@ -7,12 +7,13 @@
 namespace halmark {
 namespace {
 
-using Point = LineRegression::Point;
+using LinePoint = LineRegression::Point;
 
 // Along a line linear in log2(size + 1): 1, 3 and 15 lie at 1, 2 and 4.
 TEST(LineRegression, a_line_with_points_goes_through_them_and_ends_as_it_ends) {
   const std::vector<double> here = {0};
-  const LineRegression of(std::vector<Point>{{0, here, 15, 6}, {0, here, 1, 1}, {0, here, 3, 2}});
+  const LineRegression of(
+      std::vector<LinePoint>{{0, here, 15, 6}, {0, here, 1, 1}, {0, here, 3, 2}});
   const auto share = [&](double size) { return of.at(0, here, size)->share; };
   EXPECT_DOUBLE_EQ(share(3), 2);
   EXPECT_DOUBLE_EQ(share(7), 4) << "half way between 3 and 15";
@@ -26,7 +27,7 @@ TEST(LineRegression, across_lines_a_constant_is_exact_and_a_slope_nearly) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> place(-2, 2);
   std::vector<std::vector<double>> at(40, std::vector<double>(2));
-  std::vector<Point> flat, tilted;
+  std::vector<LinePoint> flat, tilted;
   for (std::int32_t line = 0; line < 40; ++line) {
     auto& where = at[static_cast<std::size_t>(line)];
     where = {place(random), place(random)};

@@ -21,19 +21,25 @@ void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devic
   std::vector<Latency> expected;
   for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
     auto latency = times.of_operator(i);
+    // A device that lacks a figure has no bound of it either, and that is said.
+    if (!latency && asked.sources.empty()) return;
     if (!latency) {
       throw refused("no source knows a time of '" + step.graph.operators[i].name + "'", "--latency",
                     "add roofline");
     }
-    // An estimate of what is possible counts bytes that no proof may.
-    const auto floor = operator_floor(step, step.graph.operators[i]);
-    for (double* ns : {&latency->low_ns, &latency->ns, &latency->high_ns}) {
-      *ns = std::max(*ns, floor ? floor->ns : 0);
-    }
     expected.push_back(*std::move(latency));
   }
   step.basis = times.sources();
-  if (times.has_expectation()) step.expected = std::move(expected);
+  if (!times.has_expectation()) return;
+  step.expected = std::move(expected);
+  for (std::size_t i = 0; i < step.expected.size(); ++i) {
+    // An estimate of what is possible counts bytes that no proof may.
+    const auto floor = operator_floor(step, step.graph.operators[i]);
+    Latency& latency = step.expected[i];
+    for (double* ns : {&latency.low_ns, &latency.ns, &latency.high_ns}) {
+      *ns = std::max(*ns, floor ? floor->ns : 0);
+    }
+  }
 }
 
 }  // namespace halmark::tune

@@ -9,7 +9,7 @@ namespace {
 
 const Device& device_of(const PricedStep& step) {
   if (step.device) return *step.device;
-  throw refused("a simulation needs times, and no device is named", "--device",
+  throw refused("times are asked for, and no device is named", "--device",
                 "add --device ID: halmark devices --known lists them");
 }
 

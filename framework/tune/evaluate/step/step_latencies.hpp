@@ -16,13 +16,8 @@ class StepLatencies {
   // `sources`: as --latency has them; none = the roofline of the step's device. Of journal:FILE the
   // operators of this configuration count where halmark run has executed it, else single kernels;
   // what they do not know is asked of the others, and of the roofline where no other is named.
-<<<<<<< HEAD
   // Collectives go over `topology` where nothing more trusted knows them; null: over the device's
   // own link. Refers to the step.
-=======
-  // Collectives go over `topology`, where there is one, unless something more trusted knows them.
-  // Refers to the step.
->>>>>>> 3109a618 (wip)
   // Throws Error (exit 2) as priced_latencies and step_run do.
   StepLatencies(const PricedStep& step, const std::vector<std::string>& sources,
                 const std::vector<std::filesystem::path>& devices,
