@@ -42,7 +42,7 @@ CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
   const SearchedFront front = tune::find_front(o.place);
   if (is_layer) return check_layer(o, front, program);
   const exports::EngineTable table =
-      exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
+      exports::read_engine_table("llamacpp", o.server_version, config_dirs("engines"));
   const auto planned = deploy::plan_checks(front, o.point, table, [&](std::size_t i) {
     return tune::deployment_of(front, i + 1, {}, config_dirs("models"), config_dirs("devices"));
   });

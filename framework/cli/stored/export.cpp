@@ -72,7 +72,8 @@ void add_export_options(OptionSet& app, exports::ExportRequest& o) {
        {app.add_option("--as", o.as,
                        "For an engine: " + exports::engine_list() + "; for a cluster: k8s; " +
                            "a layer for OpenVINO's benchmark app: openvino"),
-        app.add_option("--server-version", o.server_version, "The engine's release, 0.20.1"),
+        app.add_option("--server-version", o.server_version,
+                       "The engine's release (default: the latest known)"),
         app.add_option("--engine", o.engine, "With k8s: " + exports::engine_list()),
         app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)"),
         app.add_option("--image", o.image,

@@ -82,22 +82,15 @@ std::vector<std::string> engine_versions(const std::string& engine,
   return out;
 }
 
-EngineTable known_engine_table(const std::string& engine, const std::string& version,
-                               const std::vector<fs::path>& folders) {
-  const std::vector<std::string> known = engine_versions(engine, folders);
-  const bool is_latest = version.empty() && !known.empty();
-  return read_engine_table(engine, is_latest ? known.back() : version, folders);
-}
-
-EngineTable read_engine_table(const std::string& engine, const std::string& version,
+EngineTable read_engine_table(const std::string& engine, const std::string& asked,
                               const std::vector<fs::path>& folders) {
   const std::vector<std::string> known = engine_versions(engine, folders);
+  const std::string version = asked.empty() && !known.empty() ? known.back() : asked;
   if (std::ranges::find(known, version) == known.end()) {
     std::string list;
     for (const std::string& v : known) list += (list.empty() ? "" : ", ") + v;
-    throw refused(version.empty() ? "which release of " + engine + " is not said"
-                                  : "the flags of " + engine + " " + version + " are not known",
-                  "--server-version", "known: " + list);
+    throw refused("the flags of " + engine + " " + version + " are not known", "--server-version",
+                  "known: " + list);
   }
   for (const fs::path& folder : folders) {
     const fs::path path = folder / engine / (version + ".json");

@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "model/serving/serving.hpp"
 
@@ -33,6 +34,19 @@ struct EngineTerms {
   double whole_arrival_ns(std::int64_t input_tokens) const {
     return arrival_ns + arrival_token_ns * static_cast<double>(input_tokens);
   }
+};
+
+// A measured figure lies between these times the predicted one in 90 % of cases, 5 % on each side:
+// of curves that a fit was not given.
+struct Ratios {
+  double low = 1, high = 1;
+};
+
+// The engine that the kernels of a step were measured in.
+struct ServingEngine {
+  std::string_view name;  // see engine_memory
+  EngineTerms terms;
+  Ratios ttft, tpot;
 };
 
 // Times of the steps of a device, with the terms of an engine around them. Refers to `device`.

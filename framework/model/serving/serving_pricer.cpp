@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/text/units.hpp"
+#include "model/pricing/engine_memory.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/pricing/memory_text.hpp"
 
@@ -100,11 +101,16 @@ ServingPricer::Memory ServingPricer::memory(StepPricer::Layout layout, std::int6
                                             std::int64_t tokens, std::int64_t context) {
   const Parallel& parallel = steps_.parallel(layout);
   const std::int64_t step = steps_.activation_bytes(layout, tokens);
+  EngineMemory kept;
+  if (facts_.engine && facts_.peaks != nullptr) {
+    kept = engine_memory(facts_.engine->name, *facts_.peaks, parallel.tp, spec_.vocab, sequences)
+               .value_or(kept);
+  }
   Memory out;
   for (const StageMemory& stage : steps_.stage_memory(layout, context)) {
     const std::int64_t more_logits =
         stage.has_head ? (sequences - 1) * spec_.vocab * 4 / parallel.tp : 0;
-    const std::int64_t rank = stage.weight_bytes + step + more_logits +
+    const std::int64_t rank = stage.weight_bytes + kept.kept_bytes(step + more_logits) +
                               stage.kv_bytes_per_sequence * sequences * parallel.pp;
     out.largest_rank = std::max(out.largest_rank, rank);
     out.total += rank * stage.stages * parallel.dp * parallel.tp;
@@ -151,6 +157,34 @@ void ServingPricer::finish(const Configuration& configuration, ServingFigures& f
   }
 }
 
+std::optional<ClosedLoopFigures> ServingPricer::served(std::int64_t requests,
+                                                       std::int64_t token_budget,
+                                                       const StepTimes& times) const {
+  if (facts_.engine) {
+    return serve_closed_loop(request_, requests, {token_budget, 0}, times, facts_.engine->terms);
+  }
+  const auto alone = serve_together(request_, requests, token_budget, times);
+  if (!alone) return std::nullopt;
+  return ClosedLoopFigures{.ttft_ns = alone->ttft_ns,
+                           .tpot_ns = alone->tpot_ns,
+                           .request_ns = alone->request_ns,
+                           .is_saturated = alone->is_saturated};
+}
+
+void ServingPricer::widen(const Configuration& configuration, ServedEstimate& estimate) {
+  if (!facts_.has_interval) estimate.fast = estimate.slow = estimate.figures;
+  if (!facts_.engine) return;
+  estimate.has_interval = true;
+  const auto by = [&](ServingFigures& f, double ttft, double tpot) {
+    f.ttft_ns *= ttft;
+    f.tpot_ns *= tpot;
+    f.request_ns = f.ttft_ns + static_cast<double>(request_.output_tokens - 1) * f.tpot_ns;
+    finish(configuration, f);
+  };
+  by(estimate.fast, facts_.engine->ttft.low, facts_.engine->tpot.low);
+  by(estimate.slow, facts_.engine->ttft.high, facts_.engine->tpot.high);
+}
+
 ServingPricer::Answer ServingPricer::estimate(const Configuration& configuration) {
   return configuration.served->mode == ServingMode::aggregated ? aggregated(configuration)
                                                                : disaggregated(configuration);
@@ -169,7 +203,7 @@ ServingPricer::Answer ServingPricer::aggregated(const Configuration& configurati
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
     const LayoutTimes times(steps_, layout, decode_context(), end.of_kernel);
-    const auto engine = serve_together(request_, requests, served.token_budget, times);
+    const auto engine = this->served(requests, served.token_budget, times);
     if (!engine) return no_time();
     ServingFigures& f = out.*end.figures;
     f.ttft_ns = engine->ttft_ns;
@@ -179,10 +213,9 @@ ServingPricer::Answer ServingPricer::aggregated(const Configuration& configurati
     f.memory_bytes = memory_of.total;
     finish(configuration, f);
     out.is_saturated = engine->is_saturated;
-    if (facts_.has_interval) continue;
-    out.fast = out.slow = out.figures;
-    break;
+    if (!facts_.has_interval) break;
   }
+  widen(configuration, out);
   return out;
 }
 
@@ -225,11 +258,14 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
   ServedEstimate out;
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
-    const LayoutTimes of_prefill(steps_, prefill, decode_context(), end.of_kernel);
-    const LayoutTimes of_decode(steps_, decode, decode_context(), end.of_kernel);
-    const auto pools = serve_apart(request_, served.concurrency, served.token_budget,
-                                   {&of_prefill, served.prefill_workers},
-                                   {&of_decode, served.decode_workers}, transfer_ns);
+    const EngineTerms terms = facts_.engine ? facts_.engine->terms : EngineTerms();
+    const LayoutTimes device_prefill(steps_, prefill, decode_context(), end.of_kernel);
+    const LayoutTimes device_decode(steps_, decode, decode_context(), end.of_kernel);
+    const EngineTimes of_prefill(device_prefill, terms), of_decode(device_decode, terms);
+    const auto pools =
+        serve_apart(request_, served.concurrency, served.token_budget,
+                    {&of_prefill, served.prefill_workers}, {&of_decode, served.decode_workers},
+                    transfer_ns + terms.whole_arrival_ns(request_.input_tokens));
     if (!pools) return no_time();
     const auto in_worker = static_cast<std::int64_t>(std::ceil(pools->decoding - 1e-6));
     const Memory of_prompts = memory(prefill, 1, served.token_budget, request_.input_tokens);
@@ -247,10 +283,9 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
         of_prompts.total * served.prefill_workers + of_tokens.total * served.decode_workers;
     finish(configuration, f);
     out.is_saturated = pools->is_prefill_bound;
-    if (facts_.has_interval) continue;
-    out.fast = out.slow = out.figures;
-    break;
+    if (!facts_.has_interval) break;
   }
+  widen(configuration, out);
   return out;
 }
 

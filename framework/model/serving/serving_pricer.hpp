@@ -11,7 +11,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/result.hpp"
 #include "model/pricing/step_pricer.hpp"
-#include "model/serving/serving.hpp"
+#include "model/serving/engine_terms.hpp"
 
 namespace halmark {
 
@@ -28,6 +28,7 @@ struct ServingFacts {
   FabricRate fabric_bytes_per_s = {};  // in its place where the deployment lies on a known fabric
   const Device* peaks = nullptr;       // what MFU is judged by
   bool has_interval = false;           // the times have ends that differ
+  std::optional<ServingEngine> engine = {};
 };
 
 // Steps of one engine of a layout: with pp stages, of one of its pp micro-batches, each of which
@@ -77,6 +78,10 @@ class ServingPricer {
   Memory memory(StepPricer::Layout layout, std::int64_t sequences, std::int64_t tokens,
                 std::int64_t context);
   std::optional<Refusal> memory_refusal(const Memory& memory) const;
+  std::optional<ClosedLoopFigures> served(std::int64_t requests, std::int64_t token_budget,
+                                          const StepTimes& times) const;
+  // As much faster or slower as the engine's measured figures are.
+  void widen(const Configuration& configuration, ServedEstimate& estimate);
   void finish(const Configuration& configuration, ServingFigures& figures);
   std::optional<double> ideal_request_ns(const Precision& precision);
   double cache_bytes(const Configuration& configuration);

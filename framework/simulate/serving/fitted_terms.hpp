@@ -9,12 +9,6 @@
 
 namespace halmark::serving {
 
-// A measured figure lies between these times the predicted one in 90 % of cases, 5 % on each side:
-// of curves that a fit was not given.
-struct Ratios {
-  double low = 1, high = 1;
-};
-
 struct FittedTerms {
   std::string_view engine;  // "trtllm", "vllm"
   std::string_view model;   // id; "" = of all its series, for models without one of their own

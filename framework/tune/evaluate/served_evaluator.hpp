@@ -18,6 +18,7 @@ struct ServedCosts {
   std::optional<double> usd_per_device_hour;
   std::optional<double> transfer_bytes_per_s;  // of one device's part of a KV cache to another one
   FabricRate fabric_bytes_per_s = {};          // the same over a fabric, see ServingFacts
+  std::optional<ServingEngine> engine = {};    // that the kernels were measured in
 };
 
 // One thread. All arguments must outlive it.

@@ -261,7 +261,7 @@ class Simulation {
     if (q_.engine_terms.empty() || !has_tables()) return;
     const serving::FittedTerms& fitted = serving::fitted_terms(q_.engine_terms, spec_.id);
     const auto probability = [](const std::optional<double>& limit_ns, double mean_ns,
-                                const serving::Ratios& r) -> std::optional<double> {
+                                const Ratios& r) -> std::optional<double> {
       if (!limit_ns) return std::nullopt;
       return probability_at_most(*limit_ns, mean_ns, r.low * mean_ns, r.high * mean_ns);
     };

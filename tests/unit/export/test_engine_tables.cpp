@@ -31,8 +31,13 @@ TEST(EngineTables, versions_stand_in_the_order_of_their_numbers) {
   EXPECT_LT(std::ranges::find(sglang, "0.5.9"), std::ranges::find(sglang, "0.5.10.post1"));
 }
 
+TEST(EngineTables, the_latest_is_taken_where_none_is_stated) {
+  EXPECT_EQ(read_engine_table("vllm", "", test::engine_folders()).version,
+            engine_versions("vllm", test::engine_folders()).back());
+}
+
 TEST(EngineTables, an_unknown_version_is_refused_with_the_known_ones) {
-  for (const char* version : {"9.9", "", "../sglang/0.5.9"}) {
+  for (const char* version : {"9.9", "../sglang/0.5.9"}) {
     test::expect_error([&] { read_engine_table("vllm", version, test::engine_folders()); },
                        "known: 0.10.2, 0.11.0", ExitCode::refused);
   }

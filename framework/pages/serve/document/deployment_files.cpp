@@ -41,7 +41,7 @@ Json deployment_files(const PricedSystem& system, const ComposedStep& step,
     throw refused("nothing is written for '" + printable(engine) + "'", {},
                   suggestion(engine, engines));
   }
-  const exports::EngineTable table = exports::known_engine_table(engine, "", sources.engines);
+  const exports::EngineTable table = exports::read_engine_table(engine, "", sources.engines);
   Deployment deployment =
       tune::deployment_of(front_of_one(system, step), 1, {}, sources.models, sources.devices);
   deployment.chosen_because = "chosen on the page";

@@ -10,6 +10,7 @@
 #include "core/version.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
+#include "simulate/serving/fitted_terms.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/loop.hpp"
 #include "tune/search/priced/priced_search.hpp"
@@ -23,6 +24,15 @@ namespace {
 Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
   sweep.latency = choice.sources;
   return sweep;
+}
+
+// Whose terms belong around the kernels of the forecast; null where none were fitted.
+const serving::FittedTerms* terms_of(const PricedLatencies& latencies, const ModelSpec& spec) {
+  if (latencies.forecast == nullptr) return nullptr;
+  const std::string& engine = latencies.forecast->file().engine;
+  const auto all = serving::all_fitted_terms();
+  const bool is_known = std::ranges::find(all, engine, &serving::FittedTerms::engine) != all.end();
+  return is_known ? &serving::fitted_terms(engine, spec.id) : nullptr;
 }
 
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
@@ -91,11 +101,19 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
       return of->bytes_per_s(n);
     };
   }
+  const serving::FittedTerms* fitted = terms_of(latencies, plan_->spec());
+  if (fitted != nullptr) {
+    costs.engine = {.name = fitted->engine,
+                    .terms = fitted->series.of_model(plan_->spec().layers),
+                    .ttft = fitted->ttft,
+                    .tpot = fitted->tpot};
+  }
   ServedReport report =
       search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);
   report.tool = tool_text();
   report.basis = basis(latencies);
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
+  if (fitted != nullptr) report.basis.push_back("engine: " + serving::source_text(*fitted));
   if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());
   report.tables = latencies.table_use();
   report.quarantined = latencies.chain.asked().quarantined();

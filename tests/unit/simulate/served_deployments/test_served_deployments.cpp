@@ -17,7 +17,7 @@ namespace {
 using serving::FittedTerms;
 
 // The level that probability_at_most says is kept with 90 %, by bisection.
-double limit_at_90_percent(double value, const serving::Ratios& r) {
+double limit_at_90_percent(double value, const Ratios& r) {
   double low = value, high = 100 * value;
   for (int round = 0; round < 60; ++round) {
     const double middle = (low + high) / 2;
@@ -35,7 +35,7 @@ struct Errors {
     const auto f = predicted(point, row.series);
     ttft.push_back(std::abs(f.ttft_ns / point.ttft_ns - 1));
     tpot.push_back(std::abs(f.tpot_ns / point.tpot_ns - 1));
-    const auto is_within = [](double measured, double value, const serving::Ratios& r) {
+    const auto is_within = [](double measured, double value, const Ratios& r) {
       return measured >= r.low * value && measured <= r.high * value ? 1U : 0U;
     };
     within_ttft += is_within(point.ttft_ns, f.ttft_ns, row.ttft);
