@@ -104,12 +104,10 @@ InterpolationFamily::StatedErrors errors_of(const ForecastKind& kind,
 }  // namespace
 
 ForecastSource::ForecastSource(ForecastFile file, const Device& target,
-                               std::optional<double> network_bytes_per_s, CurveSolver solver,
-                               Joins joins)
+                               std::optional<double> network_bytes_per_s, Joins joins)
     : file_(std::move(file)),
       target_(target),
       network_bytes_per_s_(network_bytes_per_s),
-      solver_(std::move(solver)),
       joins_(std::move(joins)) {
   std::string bytes = read_input(file_.path, table_input);
   if (sha256_of(bytes) != file_.sha256) {
@@ -175,7 +173,7 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kern
     of.points += one.points.size();
   }
   each_implementation(series, [&](std::size_t first, const auto& points, PointsOrigin origin) {
-    to.emplace_back(target_, network_bytes_per_s_, solver_)
+    to.emplace_back(target_, network_bytes_per_s_)
         .add(points, target_, std::move(origin), errors_of(kind, table.series[first].identity));
   });
 }
@@ -204,7 +202,7 @@ std::optional<Latency> ForecastSource::latency(const Problem& problem, const Wor
     return std::pair(latency.status == Status::quarantined, latency.ns);
   };
   std::optional<Latency> out;
-  // Curves beyond the measured sizes are fitted where no kernel was measured around the problem.
+  // Kernels that were measured around the problem go before those that were not.
   for (const bool is_outside : {false, true}) {
     for (const InterpolatedSource& kernel : kernels(problem)) {
       if (kernel.is_outside(problem) != is_outside) continue;

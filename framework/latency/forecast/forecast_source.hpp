@@ -22,10 +22,10 @@ class ForecastSource final : public PlacedSource {
  public:
   // Whether so many neighbouring devices are joined as those that the tables are of.
   using Joins = std::function<bool(std::int64_t devices)>;
-  // `network_bytes_per_s`, `solver`: see InterpolatedSource. Throws Error (exit 2) for a file that
+  // `network_bytes_per_s`: see roofline::Links. Throws Error (exit 2) for a file that
   // cannot be read, or is not the one that its manifest states.
   ForecastSource(ForecastFile file, const Device& target, std::optional<double> network_bytes_per_s,
-                 CurveSolver solver, Joins joins);
+                 Joins joins);
   ~ForecastSource() override;
 
   using PlacedSource::latency;
@@ -49,7 +49,6 @@ class ForecastSource final : public PlacedSource {
   ForecastFile file_;
   Device target_;
   std::optional<double> network_bytes_per_s_;
-  CurveSolver solver_;
   Joins joins_;
   std::unique_ptr<ParquetReader> reader_;
   std::map<std::string, std::vector<std::size_t>> groups_;  // by kind

@@ -154,15 +154,16 @@ std::optional<Latency> Interpolation::latency(const Problem& problem) const {
   if (!estimate_ns) return std::nullopt;
   const InterpolationFamily& between = inside(*family);
   const auto octaves = Extrapolation::beyond(place->at, between.kriging(), family->lengths);
-  if (std::ranges::any_of(octaves, [](double o) { return o > 0; })) {
-    return extrapolated(*family, problem, *place, octaves);
-  }
+  const double beyond = std::ranges::max(octaves);
+  if (beyond > 0 && !stated_) return extrapolated(*family, problem, *place, octaves);
+  if (beyond > outside_max_octaves + octave_rounding) return std::nullopt;
   const auto figures = between.at({.at = place->at,
                                    .size = place->free,
                                    .estimate_ns = *estimate_ns,
                                    .shape = known_number(family->shapes, place->shape),
                                    .line = known_number(family->lines, place->line),
-                                   .line_at = place->line_at});
+                                   .line_at = place->line_at,
+                                   .beyond_octaves = beyond});
   if (!figures) return std::nullopt;
   Latency out{.ns = figures->ns,
               .low_ns = figures->low_ns,

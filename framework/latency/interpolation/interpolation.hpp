@@ -27,7 +27,8 @@ class Interpolation {
  public:
   // `points` of one implementation. Those that the device states no estimate for, or whose family
   // has fewer than points_min, are left out and counted. Without `solver` nothing is predicted
-  // beyond the measured sizes. With `stated` errors any two points of a family count.
+  // beyond the measured sizes. With `stated` errors any two points of a family count, and what they
+  // reach of the device goes on beyond the measured sizes.
   using StatedErrors = std::optional<InterpolationFamily::StatedErrors>;
   Interpolation(std::span<const LatencyPoint> points, const Device& measured_on, ShardShare share,
                 CurveSolver solver = {}, StatedErrors stated = {});

@@ -267,7 +267,7 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
   return out;
 }
 
-// Farther than a length from what is known errors grow as the distance.
+// Farther than a length from what is known errors grow as the distance, and by octaves beyond it.
 std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
     const Place& place) const {
   auto predicted = stated_->lines.at(place.line, place.line_at, place.size);
@@ -278,9 +278,9 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
     predicted = LineRegression::Prediction{kriged->value, kriged->distance};
   }
   const auto& ratios = is_known ? stated_->errors.on_line : stated_->errors.off_line;
-  const double wider = std::max(1.0, predicted->distance);
+  const double wider = std::max(1.0, predicted->distance) + place.beyond_octaves;
   Figure out{.ns = std::exp(predicted->share) * (launch_ns_ + place.estimate_ns),
-             .is_calibrated = predicted->distance <= 1,
+             .is_calibrated = wider == 1,
              .is_shape_known = is_known};
   out.low_ns = out.ns * std::pow(std::min(1.0, ratios.low), wider);
   out.high_ns = out.ns * std::pow(std::max(1.0, ratios.high), wider);

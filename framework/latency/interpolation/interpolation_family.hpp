@@ -45,6 +45,7 @@ class InterpolationFamily {
     double size = 0, estimate_ns = 0;
     std::optional<std::int32_t> shape = {}, line = {};
     std::span<const double> line_at = {};
+    double beyond_octaves = 0;  // the measured sizes
   };
   struct LeftOut {
     std::optional<std::size_t> point = {};

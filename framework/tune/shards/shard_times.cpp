@@ -55,13 +55,14 @@ simulate::OperatorTime with_sources(simulate::OperatorTime time, const ShardOf& 
                                     std::shared_ptr<const PricedLatencies> known) {
   if (!known || shard.share.parts > 1) return time;
   return [time = std::move(time), known = std::move(known)](const Operator& op) {
-    auto out = time(op);
-    const auto latency = op.kind == OperatorKind::collective
+    const bool is_collective = op.kind == OperatorKind::collective;
+    const auto latency = is_collective
                              ? known->chain.latency(op.local, op.local_work, op.group_stride)
                              : known->chain.latency(op.local, op.rank_work);
-    if (latency && latency->status != Status::quarantined) {
-      out = std::max(out.value_or(0), latency->ns);
-    }
+    auto out = time(op);
+    if (!latency || latency->status == Status::quarantined) return out;
+    // What a fabric says of an exchange is no bound of it, and the chain knows it, too.
+    out = is_collective ? latency->ns : std::max(out.value_or(0), latency->ns);
     return out;
   };
 }

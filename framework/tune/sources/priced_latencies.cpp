@@ -186,8 +186,7 @@ class SourcesAssembly {
       out_.sources.push_back(none + ": bounds instead");
       return;
     }
-    auto source =
-        std::make_unique<ForecastSource>(*file, target_, network_, curve_solver(), joins());
+    auto source = std::make_unique<ForecastSource>(*file, target_, network_, joins());
     out_.sources.push_back(fmt::format(
         "{}{}: kernels on {} that others measured ({}), thinned; 90 % intervals of the rows that "
         "were left out",

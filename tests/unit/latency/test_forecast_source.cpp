@@ -8,7 +8,6 @@
 #include "core/text/digest.hpp"
 #include "parquet/parquet_cells.hpp"
 #include "plan/device/device_file.hpp"
-#include "search/surrogate/minimise.hpp"
 #include "tests/checkout.hpp"
 #include "tests/shared_data.hpp"
 #include "tests/unit/expect.hpp"
@@ -29,7 +28,7 @@ Device known(const std::string& id) {
 ForecastSource source_of(const std::string& device, const std::string& engine,
                          std::int64_t joined = 8) {
   const auto files = forecast_files(shipped, device);
-  return ForecastSource(*forecast_of(files, engine), known(device), {}, {},
+  return ForecastSource(*forecast_of(files, engine), known(device), {},
                         [joined](std::int64_t devices) { return devices <= joined; });
 }
 
@@ -38,7 +37,7 @@ TEST(ForecastSource, every_file_is_that_of_its_manifest_and_has_its_kinds) {
   ASSERT_GE(files.size(), 20u);
   for (const ForecastFile& file : files) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, file.path);
-    EXPECT_NO_THROW(ForecastSource(file, known(file.device), {}, {}, {}));
+    EXPECT_NO_THROW(ForecastSource(file, known(file.device), {}, {}));
     const ParquetReader reader{InputFile(file.path, table_input)};
     ASSERT_EQ(reader.columns()[0].name, "kind");
     std::map<std::string, std::size_t> rows;
@@ -146,7 +145,7 @@ TEST(ForecastSource, a_file_that_is_not_that_of_its_manifest_is_refused) {
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   file.path = folder / "damaged.parquet";
   std::ofstream(file.path, std::ios::binary) << bytes;
-  const auto opened = [&] { ForecastSource(file, known("a100"), {}, {}, {}); };
+  const auto opened = [&] { ForecastSource(file, known("a100"), {}, {}); };
   test::expect_error(opened, "another sha256", ExitCode::refused);
   EXPECT_THAT(test::error_of(opened).line(), HasSubstr(file.path));
   // Of the right sum it is as damaged as any table.
