@@ -35,13 +35,17 @@ class Rows:
 
 
 class Kind:
-    """`text` and `size`: its columns in the file. `series`: those that tell implementations apart. `free`: the size along which a
-    line of points runs. Then: which rows are read, the axes beside the free one in octaves over the lengths that
-    interpolation_place.cpp has, and work (FLOPs, bytes) for the least time. `weight` of an error: small tables cost little."""
+    """`text` and `size`: its columns in the file. `series`: those that tell implementations apart; `apart`: those whose rows the
+    reader of forecasts does not mix. `free`: the size along which a line of points runs. `axes`: along which times are smooth, the free
+    size first, in octaves over the lengths that interpolation_place.cpp has; `shape`: columns of what it calls a shape. `work`: FLOPs and bytes for the least time. `reads`: the rows
+    that a layout has a problem for. `weight` of an error: small tables cost little. `scattered`: rows from anywhere, for each that is kept of
+    a line."""
 
-    def __init__(self, name, family, text, size, series, free, axes, work, reads=None, weight=1.0):
+    def __init__(self, name, family, text, size, series, free, shape, axes, work, reads=None, weight=1.0, apart="", scattered=0):
         self.name, self.family, self.text, self.size = name, family, text.split(), size.split()
-        self.series, self.free, self.axes, self.work, self.reads = series.split(), free, axes, work, reads
+        self.series, self.shape, self.apart = series.split(), shape.split(), apart.split()
+        self.free, self.axes, self.work, self.reads = free, axes, work, reads
+        self.scattered = scattered
         self.weight = weight if callable(weight) else lambda r: np.full(len(r), weight)
 
 
@@ -119,19 +123,30 @@ def linear_work(r):
     return 6 * rows * state * rule, bytes_ + 8 * r["batch_size"] * state * rule
 
 
-def window_axes(r):
-    """How far a window is from seeing everything, and whether there is one."""
-    return [np.where(r["window_size"] > 0, r.log2("window_size"), 17) / 8, (r["window_size"] > 0) / 2]
+def window_axes(r, length, sizes):
+    """How far a window cuts the keys, and whether there is one."""
+    window = r["window_size"]
+    cut = np.where((window > 0) & (window < sizes), 1 + np.log2(sizes / np.maximum(1, window)), 0)
+    return [cut / 2, (window > 0) / length, np.log2(np.maximum(1, window)) / 8]
+
+
+def gemm_axes(r):
+    return [r.log2("m"), r.log2("n") / 2, r.log2("k") / 2, r["m"] % 16 != 0]
 
 
 def context_axes(r):
-    return [np.log2(r["batch_size"] * r["num_heads"]) / 2, np.log2(r["num_heads"] / r["num_key_value_heads"]) / 4,
-            r.log2("num_heads") / 16, r.log2("head_dim") / 2, *window_axes(r)]
+    return [r.log2("isl") / 2, np.log2(r["batch_size"] * r["num_heads"]) / 2, np.log2(r["num_heads"] / r["num_key_value_heads"]) / 4,
+            r.log2("num_heads") / 16, *window_axes(r, 2, r["isl"])]
 
 
 def generation_axes(r):
-    return [np.log2(r["batch_size"] * r["num_key_value_heads"]) / 2, np.log2(r["num_heads"] / r["num_key_value_heads"]) / 1.5,
-            r.log2("num_key_value_heads") / 16, r.log2("head_dim"), *window_axes(r)]
+    context = r["step"] + 1
+    return [np.log2(context) / 3, np.log2(r["batch_size"] * r["num_key_value_heads"]) / 2,
+            np.log2(r["num_heads"] / r["num_key_value_heads"]) / 1.5, r.log2("num_key_value_heads") / 16, *window_axes(r, 4, context)]
+
+
+def encoder_axes(r):
+    return [r.log2("isl") / 2, np.log2(r["batch_size"] * r["num_heads"]) / 2, r.log2("num_heads") / 16, r.log2("head_dim") / 2]
 
 
 def skew(r):
@@ -141,13 +156,13 @@ def skew(r):
 
 def expert_axes(r):
     sizes = [r.log2(c) / 4 for c in ("inter_size", "hidden_size", "topk", "num_experts", "moe_ep_size")]
-    return [*sizes, skew(r) / 2]
+    return [r.log2("num_tokens") / 2, *sizes, skew(r) / 2]
 
 
 def gemm_weight(r):
     """Nobody's layers are that narrow, nor is an inner size that of a vocabulary."""
     narrow = (np.minimum(r["n"], r["k"]) < 256) | (r["k"] > 40000)
-    return np.where(narrow, 0.6, 1.2)
+    return np.where(narrow, 0.5, 1.2)
 
 
 def window_weight(r):
@@ -156,12 +171,13 @@ def window_weight(r):
 
 
 def octaves(*names):
-    return lambda r: [r.log2(name) / 2 for name in names]
+    return lambda r: [np.log2(r[name] + 1.0) / 2 for name in names]
 
 
 def linear_axes(r):
-    sizes = [np.log2(channels(r)) / 2, r.log2("batch_size") / 2]
-    return sizes if "nheads" in r.columns else [*sizes, r.log2("num_k_heads") / 2, r.log2("num_v_heads") / 2]
+    sizes = [r.log2("seq_len") / 2, r.log2("batch_size") / 2]
+    heads = [] if "nheads" in r.columns else [r.log2("num_k_heads") / 2, r.log2("num_v_heads") / 2]
+    return [*sizes, *(heads or [np.log2(channels(r)) / 2])]
 
 
 def read_experts(r):
@@ -185,32 +201,36 @@ def of_16_bits(column):
 
 SOURCE = "kernel_source backend"
 KINDS = [
-    Kind("gemm", "gemm", f"gemm_dtype {SOURCE}", "m n k", f"gemm_dtype {SOURCE}", "m", octaves("n", "k"), gemm_work,
-         lambda r: np.isin(r["gemm_dtype"], ("bfloat16", "fp8", "fp8_block", "nvfp4")), gemm_weight),
+    Kind("gemm", "gemm", f"gemm_dtype {SOURCE}", "m n k", f"gemm_dtype {SOURCE}", "m", "n k", gemm_axes, gemm_work,
+         lambda r: np.isin(r["gemm_dtype"], ("bfloat16", "fp8", "fp8_block", "nvfp4")), gemm_weight, scattered=2),
     Kind("context_attention", "attention", f"op_name attn_dtype kv_cache_dtype {SOURCE}",
-         "batch_size isl num_heads num_key_value_heads head_dim window_size", f"attn_dtype kv_cache_dtype {SOURCE}", "isl", context_axes,
-         context_work, weight=window_weight),
+         "batch_size isl num_heads num_key_value_heads head_dim window_size", f"attn_dtype kv_cache_dtype {SOURCE}", "isl",
+         "num_heads num_key_value_heads", context_axes, context_work, weight=lambda r: 0.8 * window_weight(r), apart="head_dim", scattered=1),
     Kind("generation_attention", "attention", f"op_name kv_cache_dtype {SOURCE}",
-         "batch_size step num_heads num_key_value_heads head_dim window_size", f"kv_cache_dtype {SOURCE}", "step", generation_axes,
-         generation_work, weight=window_weight),
+         "batch_size step num_heads num_key_value_heads head_dim window_size", f"kv_cache_dtype {SOURCE}", "step",
+         "num_heads num_key_value_heads", generation_axes, generation_work, weight=lambda r: 0.8 * window_weight(r), apart="head_dim", scattered=1),
     Kind("moe", "moe", f"moe_dtype distribution {SOURCE}",
-         "num_tokens topk num_experts moe_ep_size moe_tp_size hidden_size inter_size", f"moe_dtype {SOURCE}", "num_tokens", expert_axes,
-         expert_work, read_experts, 1.1),
+         "num_tokens topk num_experts moe_ep_size moe_tp_size hidden_size inter_size", f"moe_dtype {SOURCE}", "num_tokens",
+         "inter_size hidden_size num_experts", expert_axes, expert_work, read_experts, 1.6),
     Kind("nccl", "comm", f"op_name nccl_dtype {SOURCE}", "num_gpus message_size", f"op_name nccl_dtype {SOURCE}", "message_size",
-         octaves("num_gpus"), collective_work, of_16_bits("nccl_dtype"), 3.0),
+         "num_gpus", octaves("message_size", "num_gpus"), collective_work, of_16_bits("nccl_dtype"), 6.0,
+         scattered=3),
     Kind("custom_allreduce", "comm", f"allreduce_dtype {SOURCE}", "num_gpus message_size", f"allreduce_dtype {SOURCE}", "message_size",
-         octaves("num_gpus"), collective_work, weight=3.0),
+         "num_gpus", octaves("message_size", "num_gpus"), collective_work, weight=6.0,
+         scattered=3),
     Kind("encoder_attention", "encoder_attention", f"op_name attn_dtype {SOURCE}", "batch_size isl num_heads head_dim",
-         f"attn_dtype {SOURCE}", "isl",
-         lambda r: [np.log2(r["batch_size"] * r["num_heads"]) / 2, r.log2("num_heads") / 16, r.log2("head_dim") / 2], encoder_work, weight=0.5),
+         f"attn_dtype {SOURCE}", "isl", "num_heads head_dim", encoder_axes, encoder_work, weight=0.4,
+         apart="head_dim", scattered=1),
     Kind("context_mla", "mla", f"op_name mla_dtype kv_cache_dtype {SOURCE}", "batch_size isl num_heads step", f"mla_dtype {SOURCE}",
-         "isl", octaves("batch_size", "num_heads", "step"), context_latent_work, lambda r: r["kv_cache_dtype"] == "bfloat16", 2.0),
+         "isl", "num_heads", octaves("isl", "batch_size", "num_heads", "step"), context_latent_work,
+         lambda r: r["kv_cache_dtype"] == "bfloat16", 5.0, scattered=1),
     Kind("generation_mla", "mla", f"op_name mla_dtype kv_cache_dtype {SOURCE}", "batch_size num_heads step",
-         f"mla_dtype kv_cache_dtype {SOURCE}", "step", octaves("batch_size", "num_heads"), generation_latent_work, weight=2.0),
-    Kind("mla_bmm", "mla_bmm", f"op_name bmm_dtype {SOURCE}", "num_tokens num_heads", f"op_name bmm_dtype {SOURCE}", "num_tokens",
-         octaves("num_heads"), latent_product_work, weight=2.0),
+         f"mla_dtype kv_cache_dtype {SOURCE}", "step", "num_heads", octaves("step", "batch_size", "num_heads"), generation_latent_work,
+         weight=4.0, scattered=1),
+    Kind("mla_bmm", "mla_bmm", f"op_name bmm_dtype {SOURCE}", "num_tokens num_heads", f"op_name bmm_dtype {SOURCE}", "num_tokens", "num_heads",
+         octaves("num_tokens", "num_heads"), latent_product_work, weight=4.0, scattered=1),
     Kind("gdn", "linear_attention", f"op_name {SOURCE}", "batch_size seq_len d_conv num_k_heads head_k_dim num_v_heads head_v_dim",
-         SOURCE, "seq_len", linear_axes, linear_work, read_gdn, 2.0),
+         SOURCE, "seq_len", "num_k_heads num_v_heads", linear_axes, linear_work, read_gdn, 3.0, scattered=1),
     Kind("mamba2", "linear_attention", f"op_name {SOURCE}", "batch_size seq_len d_conv nheads head_dim n_groups d_state", SOURCE,
-         "seq_len", linear_axes, linear_work, read_mamba, 2.0),
+         "seq_len", "nheads n_groups d_state", linear_axes, linear_work, read_mamba, 3.0, scattered=1),
 ]

@@ -1,6 +1,7 @@
 """From the tables of one system to one file: rows of every kind, thinned until they fit, written as flat Parquet."""
 import hashlib
 import io
+import itertools
 import re
 import tomllib
 
@@ -11,8 +12,8 @@ import pyarrow.parquet as pq
 from forecast_kinds import COMPUTED, KINDS, Rows
 from forecast_thinning import Series
 
-FINEST = 0.03  # errors that are not worth a row
-TIME_BITS = 9  # of the mantissa of a time: 0.1 %, far below its noise
+FINEST = 0.015  # error of a line that is good enough
+TIME_BITS = 8  # of the mantissa of a time: 0.2 %, far below its noise
 
 
 class Peaks:
@@ -35,7 +36,10 @@ class Peaks:
 
 def in_order(release):
     """Numbers of a release, a candidate before what it is one of."""
-    numbers, candidate = re.fullmatch(r"([\d.]+?)\.?(?:(?:rc|post|dev)(\d+).*)?", release).groups()
+    known = re.fullmatch(r"([\d.]+?)\.?(?:(?:rc|post|dev)(\d+).*)?", release)
+    if known is None:
+        raise ValueError(f"'{release}' is no release")
+    numbers, candidate = known.groups()
     step = int(candidate or 0) + (1000 if "post" in release or not candidate else 0)
     return ([int(n) for n in numbers.split(".")] + [0] * 4)[:4] + [step if "dev" not in release else -1]
 
@@ -110,7 +114,7 @@ def means(kind, rows):
 
 
 def series_of(kind, rows, peaks):
-    codes = np.stack([np.unique(rows[c], return_inverse=True)[1] for c in kind.series], axis=1)
+    codes = np.stack([np.unique(rows[c], return_inverse=True)[1] for c in (*kind.series, *kind.apart)], axis=1)
     _, group = np.unique(codes, axis=0, return_inverse=True)
     group = group.ravel()
     out = []
@@ -119,11 +123,6 @@ def series_of(kind, rows, peaks):
         name = " ".join(dict.fromkeys(str(rows[c][index[0]]) for c in kind.series))
         out.append(Series(name, kind, rows, index, peaks))
     return out
-
-
-def kept_rows(series, tolerance):
-    places = series.chosen(tolerance)
-    return series.index[series.at[places]]
 
 
 def rounded(times):
@@ -149,7 +148,7 @@ def packed(parts, tolerance):
                           column_encoding={"latency": "BYTE_STREAM_SPLIT"} | sizes, data_page_version="2.0",
                           store_schema=False) as writer:
         for kind, rows, series in parts:
-            chosen = np.concatenate([kept_rows(one, tolerance) for one in series])
+            chosen = np.concatenate([one.index[one.kept(tolerance)] for one in series])
             part = rows.where(chosen)
             columns = []
             for field in schema:
@@ -167,7 +166,7 @@ def packed(parts, tolerance):
 
 def fitting(parts, limit):
     """The smallest tolerance, in steps, whose file fits."""
-    low, high = np.log(FINEST), np.log(2.0)
+    low, high = np.log(FINEST), np.log(1.0)
     best = packed(parts, FINEST)
     if len(best) <= limit:
         return FINEST, best
@@ -190,15 +189,14 @@ def quantiles(errors):
     return {name: round(float(value), 3) for name, value in (("median", size[0]), ("p90", size[1]), ("low", low), ("high", high))}
 
 
-def series_facts(series, tolerance):
+def series_facts(parts, tolerance):
     """What the manifest says of a series, and the errors of the rows that are not kept."""
-    kept = series.chosen(tolerance)
-    on_line, off_line = series.residuals(kept)
-    errors = np.concatenate([on_line, off_line])
-    facts = {"name": series.name, "of": int(series.present.sum()), "rows": int(kept.sum())} | quantiles(errors)
-    for name, part in (("on_line", on_line), ("off_line", off_line)):
-        if len(part):
-            facts[name] = {side: quantiles(part)[side] for side in ("low", "high")}
+    kept = [part.kept(tolerance) for part in parts]
+    errors, off_line = (np.concatenate(errors) for errors in zip(*(part.residuals(k) for part, k in zip(parts, kept))))
+    facts = {"name": parts[0].name, "of": sum(len(part.index) for part in parts), "rows": sum(len(k) for k in kept)}
+    facts |= quantiles(errors)
+    if len(off_line):
+        facts["off_line"] = {side: quantiles(off_line)[side] for side in ("low", "high")}
     return facts, errors
 
 
@@ -213,7 +211,7 @@ def make_file(root, system, device, engine, release, output, limit):
             kinds.append({"name": kind.name, "engine": tables[0][0], "release": ", ".join(releases), "rows_of_table": count})
     tolerance, data = fitting(parts, limit)
     for at, (_, _, series) in enumerate(parts):
-        told, errors = zip(*(series_facts(one, tolerance) for one in series))
+        told, errors = zip(*(series_facts(list(same), tolerance) for _, same in itertools.groupby(series, lambda one: one.name)))
         kinds[at] |= {"rows": sum(one["rows"] for one in told)} | quantiles(np.concatenate(errors)) | {"series": told}
     path = f"{device}/{engine}-{release}.parquet"
     (output / device).mkdir(parents=True, exist_ok=True)
