@@ -51,11 +51,10 @@ class OneAnswer : public HalmarkTest {
   }
 
   double of_sweep(const Asked& a) const {
-    const std::string quoted = '"' + a.latency + '"';
+    const bool is_bound = a.latency == "roofline";
     write("one.toml", "name = \"one\"\nmodel = \"" + a.model + "\"\ndevice_file = \"" + a.device +
-                          "\"\nlatency = [" +
-                          (a.latency == "roofline" ? quoted : quoted + ", \"roofline\"") +
-                          "]\nshards = [" + a.devices() + "]\ndtypes = [\"" + a.dtype +
+                          "\"\nlatency = [" + (is_bound ? "" : "\"forecast\", ") +
+                          "\"roofline\"]\nshards = [" + a.devices() + "]\ndtypes = [\"" + a.dtype +
                           "\"]\n[[workload]]\nphase = \"" + a.phase + "\"\nbatch = " + a.batch +
                           "\ncontext = " + a.context + '\n' +
                           (a.phase == "prefill" ? "new_tokens = " + a.new_tokens + '\n' : ""));
@@ -83,8 +82,8 @@ TEST_F(OneAnswer, of_a_step) {
                           Layout{"nemotron-h-56b", "mi300x", "bf16", "4", "1", "1"},
                           Layout{"qwen3-next-80b-a3b", "h200", "bf16", "4", "4", "1"}}) {
     for (const char* phase : {"decode", "prefill"}) {
-      for (const char* latency : {"roofline", "forecast"}) {
-        if (std::string(latency) == "forecast" && std::string(l.device) == "mi300x") continue;
+      for (const char* latency : {"roofline", "forecast,roofline"}) {
+        if (std::string(latency) != "roofline" && std::string(l.device) == "mi300x") continue;
         const bool is_decode = std::string(phase) == "decode";
         const Asked a = {l.model, l.device,
                          phase,   is_decode ? "16" : "4",
