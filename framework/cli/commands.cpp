@@ -4,47 +4,12 @@
 
 namespace halmark::cli {
 
-Action add_aa(OptionSet& app);
-Action add_agent(OptionSet& app);
-Action add_backup(OptionSet& app);
-Action add_bench(OptionSet& app);
-Action add_compare(OptionSet& app);
-Action add_compare_devices(OptionSet& app);
-Action add_completion(OptionSet& app);
-Action add_config(OptionSet& app);
-Action add_deploy_check(OptionSet& app);
-Action add_devices(OptionSet& app);
-Action add_doctor(OptionSet& app);
-Action add_explain(OptionSet& app);
-Action add_export(OptionSet& app);
-Action add_fabric(OptionSet& app);
-Action add_fleet(OptionSet& app);
-Action add_forecasts(OptionSet& app);
-Action add_history(OptionSet& app);
-Action add_import(OptionSet& app);
-Action add_man(OptionSet& app);
-Action add_judge(OptionSet& app);
-Action add_launch(OptionSet& app);
-Action add_model(OptionSet& app);
-Action add_models(OptionSet& app);
-Action add_new_plugin(OptionSet& app);
-Action add_ops(OptionSet& app);
-Action add_peaks(OptionSet& app);
-Action add_plan_mix(OptionSet& app);
-Action add_plan_size(OptionSet& app);
-Action add_rank_qpu(OptionSet& app);
-Action add_report(OptionSet& app);
-Action add_retire(OptionSet& app);
-Action add_run(OptionSet& app);
-Action add_salvage(OptionSet& app);
-Action add_simulate(OptionSet& app);
-Action add_serve(OptionSet& app);
-Action add_study(OptionSet& app);
-Action add_trace(OptionSet& app);
-Action add_tune(OptionSet& app);
-Action add_verify(OptionSet& app);
-Action add_verify_front(OptionSet& app);
-Action add_winners(OptionSet& app);
+AddCommand add_aa, add_agent, add_backup, add_bench, add_compare, add_compare_devices,
+    add_completion, add_config, add_deploy_check, add_devices, add_doctor, add_explain, add_export,
+    add_fabric, add_fleet, add_forecasts, add_history, add_import, add_man, add_judge, add_launch,
+    add_model, add_models, add_new_plugin, add_ops, add_peaks, add_plan_mix, add_plan_size,
+    add_rank_qpu, add_report, add_retire, add_run, add_salvage, add_simulate, add_serve, add_study,
+    add_trace, add_tune, add_verify, add_verify_front, add_winners;
 
 std::span<const Command> commands() {
   static constexpr std::array table = {
@@ -59,8 +24,7 @@ std::span<const Command> commands() {
       Command{"trace", "Read a torch-profiler trace; compare it with a model", add_trace},
       Command{"models", "List the known models with their sizes", add_models},
       Command{"ops", "List the ops with what each computes; the parameters of one", add_ops},
-      Command{"forecasts", "Known devices whose kernels are forecast: engines, rows, errors",
-              add_forecasts},
+      Command{"forecasts", "Known devices with forecast kernels, and their errors", add_forecasts},
       Command{"fabric", "Topologies: links, routes, bandwidth per level", add_fabric},
       Command{"simulate", "Steps, training, serving and plans of shards, event by event",
               add_simulate},

@@ -41,18 +41,10 @@ pages::PageState stated(const ServeOptions& o) {
   return pages::parse_state(question->values);
 }
 
-void write_page(pages::SimulatorPage& page, const pages::PageState& state, const std::string& file,
-                CommandResult& result) {
-  write_whole_file(pages::static_page(page, state), file);
-  result.data["written"] = file;
-  result.text += "written: " + file + '\n';
-}
-
 CommandResult execute(const GlobalOptions& global, ServeOptions o) {
   if (!o.html.empty()) {
     CommandResult out;
-    pages::SimulatorPage page(page_settings(global, o));
-    write_page(page, stated(o), o.html, out);
+    write_page(global, stated(o), o.html, out, o.latency);
     return out;
   }
   if (global.json) throw refused("serve answers by HTTP", {}, "leave --json away");
@@ -70,9 +62,11 @@ CommandResult execute(const GlobalOptions& global, ServeOptions o) {
 }  // namespace
 
 void write_page(const GlobalOptions& global, const pages::PageState& state, const std::string& file,
-                CommandResult& result) {
-  pages::SimulatorPage page(page_settings(global, {}));
-  write_page(page, state, file, result);
+                CommandResult& result, const std::vector<std::string>& latency) {
+  pages::SimulatorPage page(page_settings(global, {.latency = latency}));
+  write_whole_file(pages::static_page(page, state), file);
+  result.data["written"] = file;
+  result.text += "written: " + file + '\n';
 }
 
 Action add_serve(OptionSet& app) {

@@ -284,10 +284,7 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
     options.asked.stated = tune::checkpoint_precision(options.sweep, config_dirs("models"));
   }
   // What is exported for an engine is forecast of it.
-  if (!exports::is_exchange(options.written.as)) {
-    options.latency.engine =
-        options.written.is_cluster() ? options.written.engine : options.written.as;
-  }
+  options.latency.engine = options.written.engine_that_serves();
   const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
   if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();

@@ -31,6 +31,11 @@ bool is_exchange(const std::string& as) {
   return std::ranges::find(exchange_names(), as) != exchange_names().end();
 }
 
+std::string ExportRequest::engine_that_serves() const {
+  if (is_cluster()) return engine;
+  return is_exchange(as) ? "" : as;
+}
+
 std::string engine_list() { return list_of(engine_names()); }
 std::string exchange_list() { return list_of(exchange_names()); }
 

@@ -24,6 +24,7 @@ struct ExportRequest {
   bool overwrites = false;                    // scripts and configs that are there
   std::vector<EngineImport> own_steps;        // what engines measured of themselves
   bool is_cluster() const { return as == "k8s"; }
+  std::string engine_that_serves() const;  // "" where none does
 };
 
 bool is_exchange(const std::string& as);

@@ -41,12 +41,13 @@ struct CommandResult {
 CommandResult shown(report::View view);
 
 using Action = std::function<CommandResult(const GlobalOptions&)>;
+using AddCommand = Action(OptionSet& app);
 
 // One line per command in commands.cpp. `add` declares the options and returns what to do.
 struct Command {
   std::string_view name;
   std::string_view summary;
-  Action (*add)(OptionSet& app);
+  AddCommand* add;
   int schema_version = 1;
 };
 std::span<const Command> commands();

@@ -16,13 +16,8 @@
 
 namespace halmark::cli {
 
-using tune::keeping_sink;
-using tune::local_machine;
-using tune::LocalMachine;
-using tune::machine_lines;
-using tune::reporting_machine;
-using tune::rows_are_of;
-using tune::target_of;
+using tune::keeping_sink, tune::local_machine, tune::LocalMachine, tune::machine_lines,
+    tune::reporting_machine, tune::rows_are_of, tune::target_of;
 // This machine's CPU, and each device of the plugins found that is none.
 std::vector<MachineIdentity> identities_of(const GlobalOptions& global,
                                            const LocalMachine& machine);

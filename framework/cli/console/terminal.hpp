@@ -10,11 +10,8 @@
 
 namespace halmark::cli {
 
-using report::says_lost_output;
-using report::stdout_columns;
-using report::TextTable;
-using report::write_stderr;
-using report::write_stdout;
+using report::says_lost_output, report::stdout_columns, report::TextTable, report::write_stderr,
+    report::write_stdout;
 
 // --color, else what stdout wants.
 inline bool use_color(const GlobalOptions& options) {

@@ -54,10 +54,8 @@ Action add_simulate_plan(OptionSet& app) {
       }
       devices.push_back(id == "this" ? *machine.measured : known_device(id));
     }
-    // Tables are of engines that serve.
-    if (o->asked.latency.empty() && o->configuration.phase != "training") {
-      o->asked.latency = tune::default_sources();
-    }
+    o->asked.latency =
+        tune::sources_or_default(o->asked.latency, o->configuration.phase == "training");
     o->asked.devices = config_dirs("devices");
     std::unique_ptr<Store> store;
     if (o->reads_journal) store = open_store_read_only(database_path(global));

@@ -52,7 +52,7 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   if (!files.perfetto.empty()) {
     write_whole_file(simulate::chrome_trace(s.record.timeline), files.perfetto);
   }
-  if (!files.html.empty()) write_page(global, page_state(q, s), files.html, out);
+  if (!files.html.empty()) write_page(global, page_state(q, s), files.html, out, q.latency.sources);
   return out;
 }
 

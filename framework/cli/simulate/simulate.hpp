@@ -5,9 +5,6 @@
 
 namespace halmark::cli {
 
-Action add_simulate_step(OptionSet& app);
-Action add_simulate_training(OptionSet& app);
-Action add_simulate_serving(OptionSet& app);
-Action add_simulate_plan(OptionSet& app);
+AddCommand add_simulate_step, add_simulate_training, add_simulate_serving, add_simulate_plan;
 
 }  // namespace halmark::cli

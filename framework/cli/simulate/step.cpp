@@ -44,8 +44,7 @@ pages::PageState page_state(const PricedStep& step, const StepOptions& o) {
 CommandResult execute(const GlobalOptions& global, StepOptions o) {
   take_shards(o);
   const PricedStep step = priced_step(o.model);
-  // Tables are of engines that serve: a training step is of bounds where nothing else is named.
-  if (o.asked.latency.empty() && !step.is_training()) o.asked.latency = tune::default_sources();
+  o.asked.latency = tune::sources_or_default(o.asked.latency, step.is_training());
   o.asked.fabric = o.model.fabric;
   tune::SimulatedStep s = tune::simulate_step(
       step, o.asked, config_dirs("devices"), config_dirs("fabrics"), [&](double events, int runs) {
@@ -54,7 +53,7 @@ CommandResult execute(const GlobalOptions& global, StepOptions o) {
   pages::SimulationPage page{step, s.topology, s.simulation, s.power, s.sources, stdout_columns()};
   if (s.run) page.executed = {s.run->measured_ns, s.run->measured_each_ns, s.run->executions};
   CommandResult out = shown(pages::simulation_view(page));
-  if (!o.html.empty()) write_page(global, page_state(step, o), o.html, out);
+  if (!o.html.empty()) write_page(global, page_state(step, o), o.html, out, o.asked.latency);
   return out;
 }
 

@@ -271,7 +271,7 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
 std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
     const Place& place) const {
   auto predicted = stated_->lines.at(place.line, place.line_at, place.size);
-  const bool is_known = predicted && place.line;
+  const bool is_known = predicted && place.line && predicted->distance == 0;
   if (!predicted) {
     const auto kriged = known_.kriging.at(place.at, {});
     if (!kriged) return std::nullopt;

@@ -9,6 +9,7 @@ namespace {
 
 // As scripts/forecast_thinning.py has them: errors are stated for these.
 constexpr std::size_t lines_per_axis = 3;
+constexpr std::size_t line_points_min = 3;  // a row from anywhere says nothing of other sizes
 constexpr double softening = 0.02, ridge = 0.02;
 
 double log_size(double size) { return std::log2(size + 1); }
@@ -51,6 +52,13 @@ LineRegression::LineRegression(std::span<const Point> points) {
   for (Line& line : lines_) std::ranges::sort(line.points, {}, &Known::size);
 }
 
+bool LineRegression::Line::reaches(double size_asked) const {
+  return points.size() >= line_points_min ||
+         (points.size() > 1 && points.front().size <= size_asked &&
+          size_asked <= points.back().size) ||
+         points.front().size == size_asked;
+}
+
 // Beyond its ends a line goes on as it ends.
 double LineRegression::along(const Line& line, double size) {
   const auto above = std::ranges::lower_bound(line.points, size, {}, &Known::size);
@@ -64,15 +72,20 @@ double LineRegression::along(const Line& line, double size) {
 std::optional<LineRegression::Prediction> LineRegression::at(std::optional<std::int32_t> line,
                                                              std::span<const double> at,
                                                              double size) const {
-  if (lines_.empty()) return std::nullopt;
   const double where = log_size(size);
-  if (line) return Prediction{along(lines_[static_cast<std::size_t>(*line)], where), 0};
+  if (line) {
+    const Line& known = lines_[static_cast<std::size_t>(*line)];
+    if (known.reaches(where)) return Prediction{along(known, where), 0};
+  }
   struct Near {
     double squared;
     const Line* line;
   };
   std::vector<Near> near;
-  for (const Line& known : lines_) near.push_back({squared_distance(at, known.at), &known});
+  for (const Line& known : lines_) {
+    if (known.reaches(where)) near.push_back({squared_distance(at, known.at), &known});
+  }
+  if (near.empty()) return std::nullopt;
   const std::size_t count = std::min(near.size(), lines_per_axis * (at.size() + 1));
   std::ranges::nth_element(near, near.begin() + static_cast<std::ptrdiff_t>(count - 1), {},
                            &Near::squared);

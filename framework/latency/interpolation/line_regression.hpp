@@ -26,7 +26,7 @@ class LineRegression {
     double share = 0;
     double distance = 0;  // to the nearest line; 0 = the line is there
   };
-  // Nothing without any line. `line`: of the place, where it is known.
+  // Nothing without any line that reaches the size. `line`: of the place, where it is known.
   std::optional<Prediction> at(std::optional<std::int32_t> line, std::span<const double> at,
                                double size) const;
 
@@ -37,6 +37,7 @@ class LineRegression {
   struct Line {
     std::vector<double> at;
     std::vector<Known> points;  // by size; sizes are log2(size + 1)
+    bool reaches(double size_asked) const;
   };
   static double along(const Line& line, double size);
 

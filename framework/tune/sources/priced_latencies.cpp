@@ -290,6 +290,11 @@ std::vector<TableUse> PricedLatencies::table_use() const {
 
 std::vector<std::string> default_sources() { return {"forecast", "roofline"}; }
 
+std::vector<std::string> sources_or_default(std::vector<std::string> named, bool is_training) {
+  if (!named.empty()) return named;
+  return is_training ? std::vector<std::string>{"roofline"} : default_sources();
+}
+
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric) {

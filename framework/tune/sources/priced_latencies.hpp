@@ -37,6 +37,9 @@ struct LatencyChoice {
 // Of a known device that is not measured here: what its engines are likely to take, and bounds
 // where nobody knows.
 std::vector<std::string> default_sources();
+// Those that are named, else the default ones; of training bounds: tables are of engines that
+// serve.
+std::vector<std::string> sources_or_default(std::vector<std::string> named, bool is_training);
 
 // The sweep's own choice where the command line makes none. Throws Error (exit 2) for a sweep with
 // requests and no source at all.

@@ -51,6 +51,11 @@ TEST(LineRegression, across_lines_a_constant_is_exact_and_a_slope_nearly) {
 
 TEST(LineRegression, without_any_line_there_is_nothing) {
   EXPECT_FALSE(LineRegression({}).at({}, {}, 1));
+  const std::vector<double> here = {0}, near = {0.1};
+  const LineRegression one(std::vector<LinePoint>{{0, here, 8, 5}});
+  EXPECT_FALSE(one.at({}, near, 100)) << "a single row says nothing of other sizes";
+  EXPECT_FALSE(one.at(0, here, 100));
+  EXPECT_DOUBLE_EQ(one.at({}, near, 8)->share, 5);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace halmark::pages_test {
 namespace {
 
 using pages::step_view;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -33,6 +34,43 @@ TEST(StepPage, a_measured_step_says_so_and_how_far_from_its_floor_it_is) {
   const std::string text = step_view(qwen(10), {}).text;
   EXPECT_THAT(text, StartsWith("10.0 ms a step on round (measured, 4."));
   EXPECT_THAT(text, HasSubstr("no operator was timed"));
+}
+
+// Twice the floor, held by three halves and three times it.
+TEST(StepPage, what_is_expected_stands_with_its_interval_beside_its_bound) {
+  const auto expected = [](std::optional<double> measured_ms) {
+    PricedStep out = qwen(measured_ms);
+    std::vector<Latency> all;
+    for (const Operator& op : out.graph.operators) {
+      const double ns = operator_floor(out, op)->ns;
+      all.push_back({.ns = 2 * ns, .low_ns = 1.5 * ns, .high_ns = 3 * ns});
+      all.back().origin = "forecast vllm 0.24.0: gemm bf16 torch VLLM";
+    }
+    out.expected = std::move(all);
+    out.basis = {"forecast vllm 0.24.0: kernels"};
+    return out;
+  };
+  const report::View bound = step_view(qwen(), {}), view = step_view(expected({}), {});
+  const Json &then = bound.data["answer"], &now = view.data["answer"];
+  const auto floor = then["time_ms"].get<double>();
+  EXPECT_EQ(now["time_source"], "expected");
+  EXPECT_EQ(now["floor_ms"], then["time_ms"]);
+  EXPECT_EQ(now["mfu_pct"], then["mfu_pct"]);
+  EXPECT_NEAR(now["time_ms"].get<double>(), 2 * floor, 1e-9);
+  EXPECT_NEAR(now["expected_interval_ms"][0].get<double>(), 1.5 * floor, 1e-9);
+  EXPECT_NEAR(now["expected_interval_ms"][1].get<double>(), 3 * floor, 1e-9);
+  EXPECT_THAT(
+      lines_of_text(view.text).front(),
+      testing::MatchesRegex("4\\.[0-9]+ ms \\(3\\.[0-9]+\\.\\.6\\.[0-9]+\\) a step on round, at "
+                            "best 2\\.[0-9]+ ms \\(forecast vllm 0\\.24\\.0 100\\.0 %; nothing was "
+                            "measured\\); MFU at most .*"));
+  EXPECT_THAT(view.text, HasSubstr("at best"));
+  EXPECT_THAT(view.text, HasSubstr("times: forecast vllm 0.24.0: kernels"));
+  EXPECT_EQ(view.data["operators"][0]["expected"]["from"],
+            "forecast vllm 0.24.0: gemm bf16 torch VLLM");
+  EXPECT_THAT(step_view(expected(10), {}).text,
+              AllOf(StartsWith("10.0 ms a step on round (measured, 4."),
+                    HasSubstr(" x the floor, 2."), HasSubstr(" x what is expected)")));
 }
 
 TEST(StepPage, without_a_device_it_says_what_is_missing_and_shows_work_for_time) {

@@ -35,14 +35,15 @@ void KnownSystems::require_listed(const PageState& state) {
 PricedSystem& KnownSystems::system(const PageState& state) {
   require_listed(state);
   const auto same = std::ranges::find_if(systems_, [&](const Known& one) {
-    return one.device == state.device && one.model == state.model && one.fabric == state.fabric;
+    return one.device == state.device && one.model == state.model && one.fabric == state.fabric &&
+           one.is_training == (state.phase == Phase::training);
   });
   if (same != systems_.end()) {
     systems_.splice(systems_.begin(), systems_, same);
     return *systems_.front().system;
   }
-  systems_.push_front(
-      {state.device, state.model, state.fabric, std::make_unique<PricedSystem>(state, sources_)});
+  systems_.push_front({state.device, state.model, state.fabric, state.phase == Phase::training,
+                       std::make_unique<PricedSystem>(state, sources_)});
   if (systems_.size() > systems_max) systems_.pop_back();
   return *systems_.front().system;
 }

@@ -21,6 +21,7 @@ class KnownSystems {
  private:
   struct Known {
     std::string device, model, fabric;
+    bool is_training = false;
     std::unique_ptr<PricedSystem> system;
   };
   void require_listed(const PageState& state);

@@ -31,9 +31,14 @@ tune::Target target_of(const PageState& state, const PageSources& sources) {
   return out;
 }
 
-tune::PricedLatencies latencies_of(const tune::Target& target, const PageSources& sources) {
+tune::PricedLatencies latencies_of(const PageState& state, const tune::Target& target,
+                                   const PageSources& sources) {
   tune::LatencyChoice choice;
-  choice.sources = sources.latency.empty() ? std::vector<std::string>{"roofline"} : sources.latency;
+  const bool is_default = sources.latency.empty() || sources.latency == tune::default_sources();
+  choice.sources = sources.latency;
+  if (sources.latency.empty() || (is_default && state.phase == Phase::training)) {
+    choice.sources = tune::sources_or_default({}, true);
+  }
   choice.where = "--latency";
   choice.device = target.datasheet->id;
   return tune::priced_latencies(choice, *target.datasheet, sources.devices, std::nullopt,
@@ -69,7 +74,7 @@ const char* more_room(const PageState& state) {
 
 PricedSystem::PricedSystem(const PageState& state, const PageSources& sources)
     : spec_(load_model(state.model, sources.models)), target_(target_of(state, sources)) {
-  latencies_.emplace(latencies_of(target_, sources));
+  latencies_.emplace(latencies_of(state, target_, sources));
   begin_pricing();
 }
 

@@ -10,11 +10,8 @@ namespace halmark::tune {
 
 void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devices,
                   const Folders& fabrics) {
-  std::vector<std::string> sources = asked.sources;
-  if (sources.empty()) {
-    if (!step.device || step.is_training()) return;
-    sources = default_sources();
-  }
+  if (asked.sources.empty() && !step.device) return;
+  const auto sources = sources_or_default(asked.sources, step.is_training());
   if (sources == std::vector<std::string>{"roofline"} && step.device) return;
   const auto topology = named_fabric(asked.fabric, step.graph.configuration, fabrics);
   const StepLatencies times(step, sources, devices, topology ? &*topology : nullptr);

@@ -1,10 +1,13 @@
-#include "tune/sources/forecasts_view.hpp"
+#include "tune/sizing/forecasts_view.hpp"
 
 #include <algorithm>
 
 #include "core/fields/json_visitor.hpp"
+#include "core/text/error.hpp"
+#include "plan/device/device_file.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -36,8 +39,15 @@ std::vector<std::string> row_of(const ForecastFile& file, std::span<const Foreca
 
 }  // namespace
 
-report::View forecasts_view(std::span<const ForecastFile> files, bool shows_kinds, int width) {
-  report::TextTable table({"device", "engine", "rows", "error", "p90", "kinds"},
+report::View forecasts_view(const std::string& device, const Folders& forecasts,
+                            const Folders& devices, int width) {
+  const bool shows_kinds = !device.empty();
+  const std::string id = shows_kinds ? known_device(device, devices).id : "";
+  const std::vector<ForecastFile> files = forecast_files(forecasts, id);
+  if (shows_kinds && files.empty()) {
+    throw refused("no forecast tables of " + id, {}, "without a device, all of them are listed");
+  }
+  report::TextTable table({"device", "engine", "rows", "error", "p90", "kernels"},
                           {false, false, true, true, true, false});
   Json data = Json::array();
   for (const ForecastFile& file : files) {
