@@ -207,6 +207,22 @@ void join_fleet(Session& s, const Sweep& sweep) {
       [&global = s.global](const std::string& line) { note(global, line); });
 }
 
+// What a plan has to know of devices: memory, peaks, how many shards there can be. False when
+// interrupted before.
+bool find_devices(const GlobalOptions& global, const TuneOptions& o, const Sweep& sweep,
+                  LocalMachine& machine, std::vector<FoundPlugin>& found) {
+  const bool is_told = !o.fleet.empty(), is_named = !sweep.shards_on.empty();
+  if (is_told && !take_told(global, o, sweep, machine, found)) return false;
+  if (!is_told && (is_named || !o.plan_only)) found = find_plugins(global);
+  if (is_named && !is_told && !o.plan_only) ensure_cpu_peaks(global, machine);
+  if (!is_named && !found.empty()) {
+    const FoundPlugin& plugin = plugin_of(found, sweep.backend);
+    if (!is_told) check_device(plugin, sweep.device);
+    rows_are_of(machine, plugin, sweep.device);
+  }
+  return !interrupted();
+}
+
 CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& options) {
   auto read = read_tune_file(options.sweep);
   if (auto* kernels = std::get_if<KernelSweep>(&read)) {
@@ -234,13 +250,8 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   }
   LocalMachine machine = local_machine();
   std::vector<FoundPlugin> found;
-  if (!options.fleet.empty()) {
-    const bool is_told = take_told(global, options, sweep, machine, found);
-    if (!is_told) return {.exit_code = interrupt_exit_code()};
-  } else if (!sweep.shards_on.empty()) {
-    found = find_plugins(global);
-    if (!options.plan_only) ensure_cpu_peaks(global, machine);
-    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+  if (!find_devices(global, options, sweep, machine, found)) {
+    return {.exit_code = interrupt_exit_code()};
   }
   auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
@@ -252,15 +263,11 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   if (options.plan_only) return shown(tune::plan_view(*plan));
   if (sweep.nightly)
     note(global, tune::nightly_backup(database_path(global), require_sound_database));
-  if (!named && options.fleet.empty()) found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, sweep.backend);
-  if (!named && options.fleet.empty()) check_device(plugin, sweep.device);
-  if (!named) rows_are_of(machine, plugin, sweep.device);
   auto steering = tune::steering_of(options.proposals, *plan);
   Session session{global,
                   options,
                   std::move(machine),
-                  plugin,
+                  plugin_of(found, sweep.backend),
                   open_store(database_path(global)),
                   std::move(steering),
                   std::move(named)};

@@ -25,7 +25,8 @@ namespace {
 // Its own figures and datasheet take the place of the CPU's.
 void measure_on(LocalMachine& machine, const protocol::DeviceDescription& device) {
   machine.rows_fingerprint = machine.machine.fingerprint_on(device);
-  if (!device.is_apart()) return;
+  machine.is_apart = device.is_apart();
+  if (!machine.is_apart) return;
   KnownFigures known;
   if (!machine.told) {
     known = {.measured = measured_device(machine.rows_fingerprint),
@@ -91,7 +92,8 @@ Target target_of(const LocalMachine& machine, const std::string& backend, const 
           .cores = machine.cores,
           .memory_bytes = machine.memory_bytes,
           .winners = std::move(winners),
-          .limits = machine.limits};
+          .limits = machine.limits,
+          .is_apart = machine.is_apart};
 }
 
 ReportingMachine reporting_machine(const LocalMachine& machine) {

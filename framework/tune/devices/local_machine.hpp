@@ -29,6 +29,7 @@ struct LocalMachine {
   int cores = 1;                    // what one shard of the whole device gets
   std::int64_t memory_bytes = 0;    // of what is measured
   bool has_bf16 = false;            // it computes bf16
+  bool is_apart = false;            // what is measured computes apart from the host
   std::optional<Device> measured;   // its peaks, written by `halmark peaks`
   std::optional<Device> datasheet;  // configs/devices, by the name of the CPU or the driver's
   MeasureLimits limits;             // written by `halmark aa`

@@ -18,9 +18,10 @@ Target priced_target(const Sweep& sweep, Device device) {
   return out;
 }
 
-// Where the sweep states none, also what fills two and more nodes.
+// Where the sweep states none: one on a device that cannot be cut as a CPU can, and also what fills
+// two and more nodes.
 std::vector<std::int64_t> shard_counts_on(const Target& target, const Sweep& sweep) {
-  if (target.nodes == 0) return shard_counts(sweep, target.cores);
+  if (target.nodes == 0) return shard_counts(sweep, target.is_apart ? 1 : target.cores);
   std::vector<std::int64_t> out =
       shard_counts(sweep, std::min(target.cores, target.ranks_per_node));
   if (!sweep.shards.empty()) return out;

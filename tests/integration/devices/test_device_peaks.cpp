@@ -100,6 +100,24 @@ TEST_F(DevicePeaks, rows_have_the_clock_and_the_energy_that_the_device_states) {
   EXPECT_THAT(slower["reason"].dump(), HasSubstr("device clock moved by"));
 }
 
+// A sweep is planned with the device's own memory and as one shard, whatever the host has. Kernels
+// crash: the plan is all that is looked at.
+TEST_F(DevicePeaks, of_the_host_and_its_cores_plan_no_sweep_of_a_card) {
+  tiny_sweep("fake");
+  const auto tune = [&](const std::string& memory_bytes) {
+    base_.environment["HALMARK_FAKE_SCRIPT"] =
+        "timer=device_event;kind=gpu;crash=prepare;memory_bytes=" + memory_bytes;
+    return halmark({"tune", "tiny.toml", "--db", "r.db"});
+  };
+  const Outcome small = tune("4096");
+  EXPECT_EQ(small.exit_code, 3) << small.out << small.err;
+  EXPECT_THAT(small.err, HasSubstr("no configuration of this sweep is possible here"));
+  EXPECT_FALSE(std::filesystem::exists(path("r.db"))) << "refused before anything is written";
+  const Outcome large = tune("17179869184");
+  EXPECT_THAT(large.err, AllOf(HasSubstr("2 configurations"), Not(HasSubstr("tp2"))))
+      << "batches of one and two, on one device";
+}
+
 TEST_F(DevicePeaks, are_refused_of_what_the_hosts_clock_times) {
   base_.environment["HALMARK_FAKE_SCRIPT"] = "kind=gpu";
   const Outcome o = halmark({"peaks", "--backend", "fake"});

@@ -96,6 +96,24 @@ TEST(ShardCounts, are_the_sweeps_or_one_to_all_cores) {
   EXPECT_THAT(shard_counts(sweep, 3), ElementsAre(4, 2));
 }
 
+TEST(ShardCounts, of_a_device_apart_are_one_where_the_sweep_states_none) {
+  const auto shards_of = [](bool is_apart, const std::string& stated) {
+    Target target = two_cores();
+    target.is_apart = is_apart;
+    const auto plan = measured_plan(
+        parse_sweep("name = \"s\"\nmodel = \"tiny-qwen3\"\ndtypes = [\"f32\"]\n" + stated +
+                        "[[workload]]\nphase = \"decode\"\nbatch = [4]\ncontext = 128\n",
+                    "s.toml"),
+        target, false, {halmark::test::in_source("/tests/data")}, {});
+    std::set<int> out;
+    for (const Configuration& c : plan->forecast().configurations) out.insert(c.devices());
+    return out;
+  };
+  EXPECT_THAT(shards_of(false, ""), ElementsAre(1, 2)) << "a CPU is cut";
+  EXPECT_THAT(shards_of(true, ""), ElementsAre(1));
+  EXPECT_THAT(shards_of(true, "shards = [2]\n"), ElementsAre(2)) << "who asks for two has two";
+}
+
 TEST(CheckSampler, knows_the_table_and_certify) {
   Sweep sweep;
   for (const std::string& name : sampler_names()) {
