@@ -1,9 +1,8 @@
-// halmark models: what `halmark model` knows by name, with the sizes that the graphs give.
-#include <memory>
-
+// halmark models and halmark ops: what is known by name; models with the sizes that the graphs give.
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "pages/models/models_page.hpp"
+#include "pages/ops/op_page.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -27,6 +26,16 @@ CommandResult execute(const std::string& wanted) {
 Action add_models(OptionSet& app) {
   const auto wanted = app.add<std::string>("name", "Only ids that contain this");
   return [wanted](const GlobalOptions&) { return execute(*wanted); };
+}
+
+Action add_ops(OptionSet& app) {
+  const auto name =
+      app.add<std::string>("op", "One of them: its parameters, operands and a command");
+  app.add_example("  halmark ops gemm    what halmark bench --op gemm --params takes");
+  return [name](const GlobalOptions&) {
+    const int width = stdout_columns();
+    return shown(name->empty() ? pages::ops_page(width) : pages::op_page(*name, width));
+  };
 }
 
 }  // namespace halmark::cli
