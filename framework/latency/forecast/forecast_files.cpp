@@ -34,8 +34,7 @@ ForecastSeries read_series(const TomlTable& table) {
                      .median = number_if(table, "median"),
                      .p90 = number_if(table, "p90")};
   out.errors = {ratios(table), ratios(table)};
-  if (const auto on_line = table.table("on_line")) out.errors.on_line = ratios(*on_line);
-  if (const auto off_line = table.table("off_line")) out.errors.off_line = ratios(*off_line);
+  if (const auto off_line = table.table("off_line")) out.errors.of_shapes = ratios(*off_line);
   return out;
 }
 

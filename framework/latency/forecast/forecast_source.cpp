@@ -95,8 +95,8 @@ InterpolationFamily::StatedErrors errors_of(const ForecastKind& kind,
   const bool is_named = std::ranges::any_of(kind.series, names);
   for (const ForecastSeries& series : kind.series) {
     if (is_named && !names(series)) continue;
-    widen(out.on_line, series.errors.on_line);
-    widen(out.off_line, series.errors.off_line);
+    widen(out.of_points, series.errors.of_points);
+    widen(out.of_shapes, series.errors.of_shapes);
   }
   return out;
 }

@@ -66,8 +66,7 @@ void Interpolation::add(std::size_t index) {
                           .ns = point.ns,
                           .estimate_ns = *estimate_ns,
                           .shape = number_of(family.shapes, place->shape),
-                          .line = number_of(family.lines, place->line),
-                          .line_at = std::move(place->line_at)});
+                          .line = number_of(family.lines, place->line)});
 }
 
 const InterpolationFamily& Interpolation::inside(Family& family) const {
@@ -162,7 +161,6 @@ std::optional<Latency> Interpolation::latency(const Problem& problem) const {
                                    .estimate_ns = *estimate_ns,
                                    .shape = known_number(family->shapes, place->shape),
                                    .line = known_number(family->lines, place->line),
-                                   .line_at = place->line_at,
                                    .beyond_octaves = beyond});
   if (!figures) return std::nullopt;
   Latency out{.ns = figures->ns,

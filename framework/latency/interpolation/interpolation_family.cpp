@@ -59,16 +59,10 @@ InterpolationFamily::InterpolationFamily(std::span<const Point> points, double l
       launch_ns_(launch_ns),
       lines_(lines(points)),
       known_{LocalKriging({})},
-      unseen_{LocalKriging({})} {
+      unseen_{LocalKriging({})},
+      stated_(stated) {
   if (stated) {
     known_.kriging = LocalKriging(utilisations(points_, launch_ns_));
-    std::vector<LineRegression::Point> shares;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const Point& p = points[i];
-      if (p.line_at.empty()) continue;
-      shares.push_back({p.line, p.line_at, p.size, known_.kriging.points()[i].value});
-    }
-    stated_ = Stated{*stated, LineRegression(shares)};
     return;
   }
   for (const Point& p : points) {
@@ -270,25 +264,19 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
 // Farther than a length from what is known errors grow as the distance, and by octaves beyond it.
 std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
     const Place& place) const {
-  auto predicted = stated_->lines.at(place.line, place.line_at, place.size);
-  const bool is_known = predicted && place.line && predicted->distance == 0;
-  if (!predicted) {
-    const auto kriged = known_.kriging.at(place.at, {});
-    if (!kriged) return std::nullopt;
-    predicted = LineRegression::Prediction{kriged->value, kriged->distance};
-  }
-  const auto& ratios = is_known ? stated_->errors.on_line : stated_->errors.off_line;
+  const auto predicted = known_.kriging.at(place.at, {});
+  if (!predicted) return std::nullopt;
+  const auto& ratios = place.shape ? stated_->of_points : stated_->of_shapes;
   const double wider = std::max(1.0, predicted->distance) + place.beyond_octaves;
-  Figure out{.ns = std::exp(predicted->share) * (launch_ns_ + place.estimate_ns),
+  Figure out{.ns = std::exp(predicted->value) * (launch_ns_ + place.estimate_ns),
              .is_calibrated = wider == 1,
-             .is_shape_known = is_known};
+             .is_shape_known = place.shape.has_value()};
   out.low_ns = out.ns * std::pow(std::min(1.0, ratios.low), wider);
   out.high_ns = out.ns * std::pow(std::max(1.0, ratios.high), wider);
   return out;
 }
 
 std::string InterpolationFamily::method() const {
-  if (stated_) return "linear along and across lines";
   const auto name = [](Method method) {
     return method == Method::kriging ? "kriging"
            : method == Method::line  ? "linear in size"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "latency/interpolation/line_interpolation.hpp"
-#include "latency/interpolation/line_regression.hpp"
 #include "latency/interpolation/local_kriging.hpp"
 
 namespace halmark {
@@ -24,18 +23,17 @@ class InterpolationFamily {
     double size = 0;         // the free one, of its line
     double ns = 0, estimate_ns = 0;
     std::int32_t shape = 0, line = 0;
-    std::vector<double> line_at = {};  // InterpolationPlace::line_at
   };
-  // What 90 % of true times lie between, of the predicted one: of lines with points, and of others
+  // What 90 % of true times lie between, of the predicted one: of shapes with points, and of others
   // within a correlation length of one. Who thinned a table knows it of what it left out.
   struct StatedErrors {
     struct Ratios {
       double low = 1, high = 1;
     };
-    Ratios on_line, off_line;
+    Ratios of_points, of_shapes;
   };
   // `launch_ns`: the shortest time seen. Predicts about 2,000 of the points to calibrate itself.
-  // Where errors are stated: none, and it is a LineRegression; kriging where a place has no line.
+  // Where errors are stated: none, and it is kriging.
   InterpolationFamily(std::span<const Point> points, double launch_ns,
                       const std::optional<StatedErrors>& stated = {});
 
@@ -44,7 +42,6 @@ class InterpolationFamily {
     std::span<const double> at;
     double size = 0, estimate_ns = 0;
     std::optional<std::int32_t> shape = {}, line = {};
-    std::span<const double> line_at = {};
     double beyond_octaves = 0;  // the measured sizes
   };
   struct LeftOut {
@@ -133,11 +130,7 @@ class InterpolationFamily {
   LineInterpolation lines_;
   std::size_t shapes_ = 0;
   Question known_, unseen_;
-  struct Stated {
-    StatedErrors errors;
-    LineRegression lines;
-  };
-  std::optional<Stated> stated_;
+  std::optional<StatedErrors> stated_;
 };
 
 }  // namespace halmark

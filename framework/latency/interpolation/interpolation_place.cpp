@@ -23,21 +23,15 @@ class Places {
   void size_axis(std::string_view name, double octaves) {
     axis(std::string(name), std::log2(std::max(1.0, size(name))), octaves);
   }
-  // The first is along the line.
   void axis(std::string name, double value, double length) {
-    if (!out_.at.empty()) line_axis(value, length);
-    of_point(std::move(name), value, length);
+    out_.at.push_back(value / length);
+    out_.names.push_back(std::move(name));
+    out_.lengths.push_back(length);
+    out_.range_lengths.push_back(length);
   }
   void kind_axis(std::string name, bool is_second) {
-    of_point(std::move(name), is_second ? 1 : 0, 1);
+    axis(std::move(name), is_second ? 1 : 0, 1);
     out_.range_lengths.back() = 0;
-  }
-  void line_axis(double value, double length) { out_.line_at.push_back(value / length); }
-  void window_axes(double cut, double has_length) {
-    const double window = size("window");
-    of_point("window", cut, 2);
-    line_axis(window > 0 ? std::log2(window) : 17, 8);  // 17: as if it held 128 Ki keys
-    axis("has window", window > 0 ? 1 : 0, has_length);
   }
   void group(std::string_view name) { append(out_.group, name); }
   void shape(std::string_view name) { append(out_.shape, name); }
@@ -53,12 +47,6 @@ class Places {
   InterpolationPlace finish() { return std::move(out_); }
 
  private:
-  void of_point(std::string name, double value, double length) {
-    out_.at.push_back(value / length);
-    out_.names.push_back(std::move(name));
-    out_.lengths.push_back(length);
-    out_.range_lengths.push_back(length);
-  }
   void append(std::string& to, std::string_view name) const {
     to += ' ' + std::string(name) + '=' + std::to_string(problem_.params.value_or(name, 0));
   }
@@ -100,7 +88,8 @@ InterpolationPlace prefill_place(const Problem& problem) {
   p.size_axis("heads", 16);
   p.size_axis("head_dim", 2);
   p.axis("cached", std::log2(p.size("context") / p.size("new_tokens")), 2);
-  p.window_axes(window_cut(p), 2);
+  p.axis("window", window_cut(p), 2);
+  p.axis("has window", p.size("window") > 0 ? 1 : 0, 2);
   p.dtype_axis("q_dtype", 4);
   p.dtype_axis("kv_dtype", 4);
   for (const char* name : {"heads", "kv_heads", "head_dim"}) p.shape(name);
@@ -118,7 +107,8 @@ InterpolationPlace decode_place(const Problem& problem) {
   p.axis("heads / kv_heads", std::log2(p.size("heads") / p.size("kv_heads")), 1.5);
   p.size_axis("kv_heads", 16);
   p.size_axis("head_dim", 1);
-  p.window_axes(window_cut(p), 4);
+  p.axis("window", window_cut(p), 2);
+  p.axis("has window", p.size("window") > 0 ? 1 : 0, 4);
   p.dtype_axis("kv_dtype", 2);
   p.dtype_axis("q_dtype", 2);
   for (const char* name : {"heads", "kv_heads", "head_dim"}) p.shape(name);
@@ -166,7 +156,6 @@ std::optional<InterpolationPlace> plain_place(const Problem& problem) {
   }
   if (!has_size) return std::nullopt;
   InterpolationPlace out = p.finish();
-  if (!contract->is_collective()) out.line_at.clear();
   out.shape = std::to_string(out.at.back());
   return out;
 }

@@ -27,9 +27,6 @@ struct InterpolationPlace {
   // Identity without the one size that `free` is: problems of one line differ in it alone.
   std::string line;
   double free = 0;
-  // Where its line lies: coordinates as `at`, but what varies along it. Empty where several sizes
-  // vary together.
-  std::vector<double> line_at;
 };
 
 // `problem` has every parameter that its contract requires. Nothing for ops whose time no neighbour

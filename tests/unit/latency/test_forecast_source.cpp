@@ -71,7 +71,9 @@ TEST(ForecastSource, the_engine_is_the_one_asked_for_else_vllm_else_what_there_i
 }
 
 // bf16 products of vLLM on an H200 are of one series.
+// Neighbours that contradict a row count a little, too.
 TEST(ForecastSource, gives_the_kept_rows_back) {
+  std::vector<double> errors;
   const ForecastSource source = source_of("h200", "vllm");
   const ParquetReader reader{InputFile(source.file().path, table_input)};
   std::map<std::string, std::size_t> at;
@@ -87,12 +89,15 @@ TEST(ForecastSource, gives_the_kept_rows_back) {
     ASSERT_TRUE(latency) << problem.text();
     if (latency->ns == latency->lower_bound_ns) continue;
     const double ns = 1e6 * std::stod(std::string(row[at["latency"]]));
-    EXPECT_NEAR(latency->ns / ns, 1, 1e-6) << problem.text();
+    errors.push_back(std::abs(latency->ns / ns - 1));
     EXPECT_THAT(latency->origin, testing::StartsWith("forecast vllm 0."));
     EXPECT_THAT(latency->origin, HasSubstr(": gemm bf16 torch.nn.functional.linear"));
     EXPECT_EQ(latency->provenance, Provenance::interpolated);
   }
   EXPECT_GT(seen, 500u);
+  std::ranges::sort(errors);
+  EXPECT_LT(errors[errors.size() / 2], 0.01);
+  EXPECT_LT(errors[errors.size() * 9 / 10], 0.05);
   ASSERT_FALSE(source.use().empty());
   EXPECT_EQ(source.use()[0].series.at(0).points, seen);
 }
@@ -189,8 +194,8 @@ TEST_P(WholeTable, nine_of_ten_rows_lie_in_their_intervals) {
   std::ranges::nth_element(errors, errors.begin() + std::ssize(errors) / 2);
   RecordProperty("median", std::to_string(errors[errors.size() / 2]));
   RecordProperty("held", std::to_string(held));
-  EXPECT_LT(errors[errors.size() / 2], 0.06);
-  EXPECT_GT(held, 0.75);
+  EXPECT_LT(errors[errors.size() / 2], 0.045);
+  EXPECT_GT(held, 0.8);
   EXPECT_LT(held, 0.99) << "wider than they have to be";
 }
 
