@@ -1,4 +1,5 @@
-// halmark models and halmark ops: what is known by name; models with the sizes that the graphs give.
+// halmark models and halmark ops: what is known by name; models with the sizes that the graphs
+// give.
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "pages/models/models_page.hpp"
