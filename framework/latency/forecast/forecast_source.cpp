@@ -16,8 +16,6 @@
 namespace halmark {
 namespace {
 
-constexpr std::string_view packed_experts = "w4a16_mxfp4";  // as tables name them
-
 bool is_collective(const Problem& problem) {
   const OpContract* contract = find_contract(problem.op);
   return contract != nullptr && contract->is_collective();
@@ -58,7 +56,7 @@ std::vector<CsvTable::RowChoice> rows_for(const Problem& problem, const std::str
       const bool is_packed = problem.op == "packed_grouped_gemm";
       out.push_back({p.column, [is_packed, bits = dtype_bits(problem.params.dtype(p.name))](
                                    std::string_view text) {
-                       if (is_packed) return text == packed_experts;
+                       if (is_packed) return has_mxfp4_weights(text);
                        const auto dtype = table_dtype(text);
                        return dtype && dtype_bits(*dtype) == bits;
                      }});

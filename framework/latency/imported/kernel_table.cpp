@@ -18,7 +18,8 @@ namespace {
 // In words of a series: fp8 with a scale per block is another kernel than fp8 with one per row.
 std::string block_of(std::string_view dtype) {
   if (dtype == "fp8_block") return "block128";
-  return dtype == "w4a16_mxfp4" ? "block32" : "";
+  if (!has_mxfp4_weights(dtype)) return "";
+  return dtype.starts_with("w4a8") ? "block32-mxfp8" : "block32";
 }
 
 // Values of "power_law_1.2" and "balanced" as the skew of a problem; nothing for another law.
@@ -199,7 +200,7 @@ class Reader {
       return std::nullopt;
     }
     const std::string_view dtype = row.text("src_dtype");
-    const bool is_packed = dtype == "w4a16_mxfp4";
+    const bool is_packed = has_mxfp4_weights(dtype);
     const Heaviest of = heaviest(row, *skew);
     Problem problem{is_packed ? "packed_grouped_gemm" : "grouped_gemm",
                     {{"tokens", row.integer("tokens")},

@@ -47,6 +47,10 @@ std::optional<Dtype> table_dtype(std::string_view text) {
   return parse_dtype(text);
 }
 
+bool has_mxfp4_weights(std::string_view text) {
+  return text == "w4a16_mxfp4" || text == "w4a8_mxfp4_mxfp8";
+}
+
 std::string dtypes_of(const Problem& problem) {
   std::string out;
   for (const char* name : {"src_dtype", "dtype", "q_dtype", "kv_dtype"}) {

@@ -33,6 +33,9 @@ std::string dtypes_of(const Problem& problem);
 // Spellings of kernel collectors beside those of parse_dtype.
 std::optional<Dtype> table_dtype(std::string_view text);
 
+// Experts of 4-bit weights in blocks of 32 (OCP MX), beside activations of 16 bits or of 8.
+bool has_mxfp4_weights(std::string_view text);
+
 // Selectors in order of preference. A series is chosen by one whose words are all among its own,
 // whatever their case; a type may be spelled as tables do.
 class SeriesChoice {

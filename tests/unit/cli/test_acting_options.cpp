@@ -167,11 +167,16 @@ class Shown {
     }
   }
 
-  // It runs twice: what differs by itself shows nothing.
+  // It runs twice: what differs by itself shows nothing. Copies are called by their second, which
+  // may end between two runs, but not between as many.
   void run(Base& base) {
     if (base.outcome) return;
-    base.outcome = bench_.run(base.words, base.request);
-    EXPECT_TRUE(bench_.run(base.words, base.request) == *base.outcome) << "it differs by itself";
+    bool is_same = false;
+    for (int turn = 0; turn < 4 && !is_same; ++turn) {
+      base.outcome = bench_.run(base.words, base.request);
+      is_same = bench_.run(base.words, base.request) == *base.outcome;
+    }
+    EXPECT_TRUE(is_same) << "it differs by itself";
   }
 
   void except(const std::string& line) {

@@ -129,13 +129,16 @@ TEST(PublishedLayouts, a_state_space_convolves_values_and_both_projections) {
 TEST(PublishedLayouts, weights_of_four_bits_are_an_op_of_their_own) {
   const ImportedTable table = table_of(
       "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,"
-      "moe_ep_size,distribution,latency\nmoe,w4a16_mxfp4,64,2880,2880,4,32,1,1,balanced,0.3\n");
-  ASSERT_EQ(table.series.size(), 2u);
+      "moe_ep_size,distribution,latency\nmoe,w4a16_mxfp4,64,2880,2880,4,32,1,1,balanced,0.3\n"
+      "moe,w4a8_mxfp4_mxfp8,64,2880,2880,4,32,1,1,balanced,0.2\n");
+  ASSERT_EQ(table.series.size(), 4u) << "up and down, with activations of 16 bits and of 8";
   const Problem up = first_of(table, 0);
   EXPECT_EQ(up.op, "packed_grouped_gemm");
   EXPECT_EQ(up.params.at("block"), 32);
   EXPECT_EQ(up.params.at("n"), 2 * 2880);
   EXPECT_EQ(table.series[0].identity.block, "block32");
+  EXPECT_EQ(first_of(table, 2), up) << "the engine chooses how activations are held";
+  EXPECT_EQ(table.series[2].identity.block, "block32-mxfp8");
 }
 
 TEST(PublishedLayouts, what_is_no_operator_is_counted_with_its_reason) {
