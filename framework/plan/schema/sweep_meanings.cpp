@@ -17,7 +17,7 @@ constexpr KeyMeaning sweep_meanings_list[] = {
     {"sets", "copies of the operands that a rotating mode goes through"},
     {"latency",
      "do not measure: sources of times in order of trust: journal:FILE, imported:FILE, "
-     "interpolated, transferred, roofline, fabric"},
+     "forecast[:ENGINE], interpolated, transferred, roofline, fabric"},
     {"series", "with imported: series of the tables that go first"},
     {"fabric", "id of `configs/fabrics` or a file: what devices exchange is priced over it"},
     {"device_file", "with latency: id of `configs/devices` or a file"},
