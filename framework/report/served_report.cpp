@@ -48,7 +48,10 @@ std::string range_note(double low, double high) {
 std::string probability_text(const ServedReport& r, const ServedPoint& point) {
   const auto p = probability(r, point);
   if (!p) return report::absent_text;
-  return point.estimate.has_interval ? report::percent_text(p) : "kept";
+  if (!point.estimate.has_interval) return "kept";
+  // An interval of 90 % says nothing of its far tails.
+  if (*p > 0.99) return "> 99 %";
+  return *p < 0.01 ? "< 1 %" : report::percent_text(p);
 }
 
 // What a user searched by or set a level for, and the other columns do not show.
