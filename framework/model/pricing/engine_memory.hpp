@@ -10,7 +10,7 @@
 
 namespace halmark {
 
-// Nothing kept: an engine that nobody has figures of.
+// Nothing kept: an engine without known figures.
 struct EngineMemory {
   double share = 1;              // of a device that it takes unless told otherwise
   std::int64_t group_bytes = 0;  // buffers of collectives

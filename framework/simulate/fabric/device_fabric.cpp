@@ -14,18 +14,19 @@ struct LinkWord {
   Transport transport;
 };
 
-// By what device files call their links. Of those that are not here the least is taken.
+// By what device files call their links: the word that stands first in a name counts ("PCIe4 x16
+// (pair NVLink bridge 300)" is PCIe). A name without any of them is taken for PCIe.
 constexpr std::array link_words = {
     LinkWord{"NVLink", Transport::nvlink},  LinkWord{"PCIe", Transport::pcie},
     LinkWord{"xGMI", Transport::xgmi},      LinkWord{"ICI", Transport::ici},
     LinkWord{"Unified Bus", Transport::ub}, LinkWord{"HCCS", Transport::ub},
-    LinkWord{"RoCE", Transport::roce},      LinkWord{"GbE", Transport::tcp},
+    LinkWord{"GbE RoCE", Transport::roce},  LinkWord{"GbE", Transport::tcp},
     LinkWord{"NeuronLink", Transport::ici}};
 
 Transport transport_of(const std::string& name) {
-  const auto at = std::ranges::find_if(
-      link_words, [&](const LinkWord& w) { return name.find(w.word) != std::string::npos; });
-  return at == link_words.end() ? Transport::pcie : at->transport;
+  const auto place = [&](const LinkWord& w) { return name.find(w.word); };
+  const LinkWord& first = *std::ranges::min_element(link_words, {}, place);
+  return place(first) == std::string::npos ? Transport::pcie : first.transport;
 }
 
 constexpr const char* remedy = "name what joins them: --fabric NAME (halmark fabric show)";

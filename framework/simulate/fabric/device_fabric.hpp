@@ -1,4 +1,4 @@
-// What joins devices where nobody names a fabric: their own link.
+// What joins devices where no fabric is named: their own link.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include "levels.hpp"
 #include "plan/device/device_file.hpp"
 #include "simulate/fabric/capacity.hpp"
+#include "simulate/fabric/device_fabric.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tests/checkout.hpp"
 
@@ -39,6 +40,27 @@ TEST(ShippedFabrics, join_known_devices_by_the_links_that_these_have) {
       EXPECT_NEAR(parts, std::round(parts), 1e-9) << topology.id;
     }
   }
+}
+
+Topology own_link_of(const char* id, std::int64_t devices) {
+  return device_fabric(*find_device(id, {halmark::test::in_source("/configs/devices")}), devices);
+}
+
+TEST(DeviceFabrics, carry_what_the_first_word_of_their_link_says) {
+  const std::pair<const char*, Transport> known[] = {
+      {"h200", Transport::nvlink},    {"a100-pcie", Transport::pcie},
+      {"gaudi3", Transport::roce},    {"raspberry-pi-5", Transport::tcp},
+      {"mi300x", Transport::xgmi},    {"tpu-v5e", Transport::ici},
+      {"ascend-910c", Transport::ub}, {"trainium2", Transport::ici}};
+  for (const auto& [id, transport] : known) {
+    EXPECT_EQ(own_link_of(id, 2).figures.front().transport, transport) << id;
+  }
+}
+
+// NVIDIA H100 whitepaper: 3.6 TB/s of bisection bandwidth in an 8-GPU server, both directions.
+TEST(DeviceFabrics, of_eight_h100_have_the_printed_bisection) {
+  EXPECT_DOUBLE_EQ(2 * bisection_of(own_link_of("h100-sxm", 8)).bytes_per_s, 3.6e12);
+  EXPECT_TRUE(own_link_of("epyc-9654", 1).links.empty()) << "one device needs no link";
 }
 
 // docs.cloud.google.com/tpu/docs/v4: "Bisection bandwidth per Pod 24 TB/s", of links of 45 to 50
