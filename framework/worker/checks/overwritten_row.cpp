@@ -45,6 +45,25 @@ std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::
   return row;
 }
 
+std::optional<protocol::OverwrittenRow> draw_whole(
+    const ArgumentRing& ring, std::uint64_t random,
+    std::span<const protocol::OverwrittenRow> drawn) {
+  constexpr std::uint64_t draws_max = 32;  // small operands have few amounts
+  std::optional<protocol::OverwrittenRow> row;
+  for (std::uint64_t i = 0; i < draws_max; ++i) {
+    row = draw_row(ring, hash_u64(random, i));
+    if (!row) return std::nullopt;
+    row->whole = true;
+    const auto rows = rows_of(ring.operands()[static_cast<std::size_t>(row->operand)].spec);
+    const auto is_as_row = [&](const protocol::OverwrittenRow& other) {
+      const auto turned = (row->from_row - row->row) - (other.from_row - other.row);
+      return other.operand == row->operand && other.shift == row->shift && turned % rows == 0;
+    };
+    if (std::ranges::none_of(drawn, is_as_row)) break;
+  }
+  return row;
+}
+
 OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row,
                            ClockSource& clock)
     : ring_(ring), set_(set), row_(row) {

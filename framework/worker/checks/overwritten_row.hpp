@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "host/protocol.hpp"
@@ -17,6 +18,10 @@ namespace halmark::worker {
 // A row that may be overwritten, drawn from the inputs of a kernel; nothing where there is none:
 // indices and given values stay, and a lone element has nothing to become.
 std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::uint64_t random);
+
+// A whole operand, turned by another amount than those of `drawn` where it has that many.
+std::optional<protocol::OverwrittenRow> draw_whole(const ArgumentRing& ring, std::uint64_t random,
+                                                   std::span<const protocol::OverwrittenRow> drawn);
 
 class OverwriteRow {
  public:

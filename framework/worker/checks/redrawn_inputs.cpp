@@ -21,9 +21,9 @@ RedrawnInputs::RedrawnInputs(ArgumentRing& ring, ClockSource& clock, int wanted)
 
 std::optional<protocol::OverwrittenRow> RedrawnInputs::write(int first_set, std::int64_t repeat,
                                                              std::uint64_t random) {
-  auto row = draw_row(ring_, random);
+  const auto row = draw_whole(ring_, random, drawn_);
   if (!row) return std::nullopt;
-  row->whole = true;
+  drawn_.push_back(*row);
   const auto executed = static_cast<int>(std::min<std::int64_t>(repeat, sets()));
   const StagedOperand& operand = ring_.operands()[static_cast<std::size_t>(row->operand)];
   const int written = operand.per_set ? executed : 1;

@@ -47,6 +47,7 @@ class RedrawnInputs {
   ClockSource& clock_;
   int wanted_;
   std::vector<OverwriteRow> overwritten_;  // of the coming sample, by set
+  std::vector<protocol::OverwrittenRow> drawn_;
   int first_set_ = 0;
   std::int64_t repeat_ = 1,
                new_executions_ = 1;  // of a sample, and those on unseen inputs among them

@@ -182,11 +182,14 @@ struct Redrawing {
 };
 
 TEST(LoopChecks, write_every_row_anew_in_front_of_some_samples_and_put_it_back) {
+  for (int i = 0; i < 30; ++i) {  // each draws anew; one in seven drew an amount twice
+    Redrawing drawing;
+    drawing.run(1, 100e3, 0);
+    EXPECT_EQ(std::set<std::string>(drawing.seen.begin(), drawing.seen.end()).size(), 6u);
+  }
   Redrawing redrawing;
   redrawing.run(1, 100e3, 0);
   EXPECT_EQ(redrawing.seen.size(), 6u);
-  EXPECT_EQ(std::set<std::string>(redrawing.seen.begin(), redrawing.seen.end()).size(), 6u)
-      << "no kernel has seen them before";
   for (const std::string& seen : redrawing.seen) {
     for (std::size_t r = 0; r < 8; ++r) {
       EXPECT_NE(seen.substr(r * 64, 64), redrawing.before.substr(r * 64, 64)) << r;
