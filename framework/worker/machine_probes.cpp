@@ -95,7 +95,7 @@ MachineReading MachineProbes::read_state(Dtype dtype) {
 MachineReading MachineProbes::read(Dtype dtype) {
   // A core that ran wide vectors keeps a lower clock for about 0.7 ms. Scalar work for longer than
   // that first, so that both probes of a trial see the same state whatever the kernel executed.
-  probe_clock_hz(clock_, 15);
+  probe_clock_hz(clock_, 10);
   ShortPeakProbe& peak = peaks_.try_emplace(dtype, dtype, clock_).first->second;
   return {.clock_hz = best_of_undisturbed([&] { return probe_clock_hz(clock_, 5); }),
           .peak_flops = best_of_undisturbed([&] { return peak.flops_per_s(); })};

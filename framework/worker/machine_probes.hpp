@@ -24,7 +24,7 @@ class MachineProbes {
  public:
   explicit MachineProbes(ClockSource& clock) : clock_(clock) {}
 
-  // Clock of this core and the short peak of the fastest path of `dtype`; about 2.5 ms, and 1 ms
+  // Clock of this core and the short peak of the fastest path of `dtype`; about 3 ms, and 1 ms
   // more the first time a dtype is asked for.
   MachineReading read(Dtype dtype);
   // The median of five, for what takes as long as many trials: one reading is a moment.

@@ -63,6 +63,9 @@ class HalmarkTest : public testing::Test {
   // One device file that says what this machine's peaks are, so that nothing measures them first.
   // `ceilings`: [[peak]] and [[bandwidth]] entries. Returns its path below the folder.
   std::string know_peaks(const std::string& ceilings = "") const;
+  // With the default limits of the validity gate; otherwise those of this machine are so wide that
+  // neighbours spoil no row.
+  void gate_as_users_do() const;
 
   // Every path below the folder, for "nothing was written".
   std::vector<std::string> files() const;
@@ -70,6 +73,8 @@ class HalmarkTest : public testing::Test {
   Launch base_;  // environment and folder of every launch
 
  private:
+  std::string fingerprint() const;
+  std::string limits_file() const;
   std::string measured_key(const std::string& db) const;
   // What a command writes, by its name: not what it learns of this machine, and no cache.
   std::vector<std::string> written() const;

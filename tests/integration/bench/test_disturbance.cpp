@@ -14,6 +14,7 @@ namespace {
 
 class Disturbance : public HalmarkTest {
  protected:
+  Disturbance() { gate_as_users_do(); }
   void script(const std::string& text) { base_.environment["HALMARK_FAKE_SCRIPT"] = text; }
   static Arguments bench(Arguments more = {}) {
     Arguments out = {"bench", "--op",      "gemm", "--params", "m=8,n=16,k=16", "--dtype",

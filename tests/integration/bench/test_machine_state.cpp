@@ -20,6 +20,7 @@ source = "measured 2026-11-22T09:00:00Z, read"
 
 class MachineState : public HalmarkTest {
  protected:
+  MachineState() { gate_as_users_do(); }
   Json bench(const std::string& script, const std::string& params, int exit_code) {
     base_.environment["HALMARK_FAKE_SCRIPT"] = "kind=cpu" + script;
     const Outcome o =

@@ -20,16 +20,16 @@ class DevicePeaks : public HalmarkTest {
 };
 
 TEST_F(DevicePeaks, are_those_of_its_own_copies_and_multiply_adds) {
-  script("kind=gpu;device_name=h200;latency_ns=80000000");
+  script("kind=gpu;device_name=h200;latency_ns=20000000");
   const Json data = peaks();
   EXPECT_EQ(data["id"], "fake:0");
-  // 8 MiB, an eighth of the device's memory, read and written in 80 ms.
+  // 8 MiB, an eighth of the device's memory, read and written in 20 ms.
   ASSERT_EQ(data["bandwidths"].size(), 1);
-  EXPECT_NEAR(data["bandwidths"][0]["bytes_per_s"].get<double>(), 2 * 8388608 / 0.08, 1e5);
+  EXPECT_NEAR(data["bandwidths"][0]["bytes_per_s"].get<double>(), 2 * 8388608 / 0.02, 4e5);
   ASSERT_EQ(data["peaks"].size(), 3) << data["peaks"];
   EXPECT_EQ(data["peaks"][0]["path"], "f32_vector");
   // 16,384 lanes, 1,024 multiply-adds each.
-  EXPECT_NEAR(data["peaks"][0]["flops_per_s"].get<double>(), 2.0 * 16384 * 1024 / 0.08, 1e6);
+  EXPECT_NEAR(data["peaks"][0]["flops_per_s"].get<double>(), 2.0 * 16384 * 1024 / 0.02, 4e6);
   // The datasheet of what the driver calls it; the fake device states no clock.
   EXPECT_EQ(data["peaks"][0]["flops_per_s_high"], 66.9e12);
   EXPECT_EQ(data["bandwidths"][0]["bytes_per_s_high"], 4.8e12);
@@ -54,13 +54,13 @@ source = "a test"
                                "m=64,n=64,k=64", "--dtype", "f32", "--rounds", "1", "--json"});
     return envelope_of(o.out)["data"]["rows"][0];
   };
-  // 0.5 GFLOP/s.
-  const Json before = row_at("1000000");
+  // 2.1 GFLOP/s.
+  const Json before = row_at("250000");
   EXPECT_NE(before["status"], "quarantined") << before << "\nthe CPU's 1 MFLOP/s bounds no device";
-  script("kind=gpu;latency_ns=80000000");
-  peaks();  // 0.42 GFLOP/s
-  EXPECT_NE(row_at("2000000")["status"], "quarantined");
-  const Json after = row_at("1000000");
+  script("kind=gpu;latency_ns=20000000");
+  peaks();  // 1.7 GFLOP/s
+  EXPECT_NE(row_at("500000")["status"], "quarantined");
+  const Json after = row_at("250000");
   EXPECT_EQ(after["status"], "quarantined") << after;
   EXPECT_THAT(after["reason"].dump(), HasSubstr("halmark peaks --backend fake --device 0"));
 }

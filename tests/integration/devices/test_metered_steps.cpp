@@ -94,7 +94,7 @@ TEST_F(MeteredSteps, a_run_says_what_its_kernels_drew) {
   const std::vector<std::string> command = {
       "run",       tiny_model(), "--phase",   "decode", "--batch",     "2",
       "--context", "32",         "--dtype",   "f32",    "--shards-on", "fake:0",
-      "--rounds",  "1",          "--seconds", "1",      "--no-store"};
+      "--rounds",  "1",          "--seconds", "0.2",    "--no-store"};
   EXPECT_THAT(halmark(command).out,
               testing::ContainsRegex("energy of its kernels: [0-9.]+ J a step, "
                                      "[0-9.]+ [mk]?J/token, measured: fake:0\n"));
@@ -106,7 +106,7 @@ TEST_F(MeteredSteps, a_run_says_what_its_kernels_drew) {
 
 TEST_F(MeteredSteps, a_plugins_meter_is_read_and_ranks_add_up) {
   base_.environment["HALMARK_FAKE_SCRIPT"] =
-      "latency_ns=20000000;timer=device_event;kind=gpu;watts=200;devices=2";
+      "latency_ns=10000000;timer=device_event;kind=gpu;watts=200;devices=2";
   const Json found = energy("\"fake:0 + fake:1\"");
   EXPECT_EQ(found["origin"], "measured: fake:0 fake:1") << estimate_;
   const double watts = found["joules"].get<double>() / (estimate_["step_ns"].get<double>() * 1e-9);

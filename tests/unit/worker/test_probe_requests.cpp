@@ -200,7 +200,7 @@ TEST(ProbeSlices, do_not_begin_beside_a_thread_that_waits_for_its_turn) {
   ::waitpid(spinner, nullptr, 0);
 }
 
-// Two readings a window: 15 windows to settle, 5 of the clock, 2 of the peak.
+// Two readings a window: 10 windows to settle, 5 of the clock, 2 of the peak.
 TEST(ShortProbes, look_as_often_as_it_takes_on_an_undisturbed_core) {
   Probed p;
   p.probes.read(Dtype::f32);  // fits the windows of the peak first
@@ -213,7 +213,7 @@ TEST(ShortProbes, look_as_often_as_it_takes_on_an_undisturbed_core) {
     }
     return least;
   };
-  constexpr int once = 2 * (15 + 5 + 2);
+  constexpr int once = 2 * (10 + 5 + 2);
   EXPECT_EQ(fewest([&] { p.probes.read(Dtype::f32); }, once), once);
   // On some guests an interrupt meets one of ten probes each time: three more of the peak.
   constexpr int taken_again = 2 * 2 * 3;
@@ -228,7 +228,7 @@ TEST(ShortProbes, are_taken_four_times_where_the_core_is_lost) {
   p.clock.naps = true;
   p.clock.readings = 0;
   const MachineReading lost = p.probes.read(Dtype::f32);
-  EXPECT_EQ(p.clock.readings, 2 * (15 + 4 * (5 + 2)));
+  EXPECT_EQ(p.clock.readings, 2 * (10 + 4 * (5 + 2)));
   EXPECT_DOUBLE_EQ(lost.clock_hz.value(), 3 * 100'000 / reading_ns * 1e9);
   p.clock.naps = false;
   const MachineReading state = p.probes.read_state(Dtype::f32);

@@ -201,7 +201,7 @@ double peak_of(Dtype dtype) {
     const bool is_allowed = path.isa != "avx512_core_amx" || request_amx_permission();
     if (path.dtype == dtype && is_allowed) flops = path.flops_per_iteration;
   }
-  return flops * 5 / reading_ns * 1e9;  // 1 ms holds five readings
+  return flops * 2 / reading_ns * 1e9;  // 0.4 ms hold two readings
 }
 
 TEST(SequenceCourse, is_probed_in_the_type_in_which_most_is_multiplied) {
