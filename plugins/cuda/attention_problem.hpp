@@ -31,6 +31,8 @@ struct AttentionPlan {
   std::string implementation;
   DeviceFunction function = nullptr;
   std::int64_t tile_rows = 1, threads = 32, splits = 1, shared_bytes = 0;
+  std::int64_t blocks_max = 0;  // of the grid, where a block takes several tiles; 0 = one each
+  bool is_tiled = false;        // the function takes a TiledAttention
 };
 
 std::unique_ptr<Prepared> prepare_attention(const OpenedDevice& device, const AttentionProblem& p,

@@ -30,8 +30,8 @@ inline void make_ready(const Launch& launch) {
 }
 
 template <class Task>
-void start(cudaStream_t stream, const Launch& launch, Task task) {
-  void* arguments[] = {&task};
+void start(cudaStream_t stream, const Launch& launch, const Task& task) {
+  void* arguments[] = {const_cast<Task*>(&task)};  // read alone, before this returns
   if (launch.overlaps_previous) {
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;

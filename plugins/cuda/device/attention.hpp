@@ -37,8 +37,17 @@ struct PrefillShape {
 PrefillShape attention_prefill_function(std::int64_t dtype, std::int64_t head_dim,
                                         std::int64_t warps);
 
-// The same with Hopper's products (sm_90a), heads up to 128 wide; so many rows per block.
-constexpr std::int64_t attention_wgmma_rows = 128, attention_wgmma_threads = 256;
+// Keys and values as [batch * kv_heads, context, head_dim] of 16 bits.
+struct TiledAttention {
+  AttentionTask task;
+  TensorMap k, v;
+};
+
+// The same with Hopper's products (sm_90a), heads up to 128 wide, of a TiledAttention: tiles of so
+// many rows, as many blocks as there is room for at once. Boxes of so many columns and keys, in
+// rows of 128 bytes with their swizzle.
+constexpr std::int64_t attention_wgmma_rows = 128, attention_wgmma_threads = 384;
+constexpr std::int64_t attention_box_columns = 64, attention_box_keys = 128;
 PrefillShape attention_wgmma_function(std::int64_t dtype, std::int64_t head_dim);
 
 // Decode and prefill want heads of a multiple of 8 values, up to this width.

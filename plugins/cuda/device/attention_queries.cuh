@@ -19,7 +19,7 @@ struct QueryRows {
   float scale_log2;
   KeyRange rows[2];
   float sum[value_tiles][4] = {};
-  float highest[2] = {no_score, no_score}, weights[2] = {0, 0};
+  float highest[2], weights[2];
 
   GPU_DEVICE void begin(const AttentionTask& task, const Position& at) {
     lane = static_cast<int>(threadIdx.x % warp_threads);
@@ -29,6 +29,15 @@ struct QueryRows {
     for (int r = 0; r < 2; ++r) {
       const std::int32_t row = first_row + lane / 4 + 8 * r;
       rows[r] = keys_of_row(task, row < at.rows ? row : at.rows - 1);
+      highest[r] = no_score;
+      weights[r] = 0;
+    }
+  }
+  GPU_DEVICE void clear_sums() {
+#pragma unroll
+    for (int j = 0; j < value_tiles; ++j) {
+#pragma unroll
+      for (int c = 0; c < 4; ++c) sum[j][c] = 0;
     }
   }
 
@@ -48,26 +57,29 @@ struct QueryRows {
   GPU_DEVICE void weigh(float (&score)[key_tiles][4], float (&correction)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float largest = -INFINITY;
+      float columns[2] = {score[0][2 * r], score[0][2 * r + 1]};  // even ones, odd ones
 #pragma unroll
-      for (int n = 0; n < key_tiles; ++n) {
-        largest = fmaxf(largest, fmaxf(score[n][2 * r], score[n][2 * r + 1]));
+      for (int n = 1; n < key_tiles; ++n) {
+#pragma unroll
+        for (int c = 0; c < 2; ++c) columns[c] = fmaxf(columns[c], score[n][2 * r + c]);
       }
+      float largest = fmaxf(columns[0], columns[1]);
       largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 1));
       largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 2));
       const float before = highest[r];
       highest[r] = fmaxf(before, largest * scale_log2);
       correction[r] = exp2_fast(before - highest[r]);
-      float added = 0;
+      columns[0] = columns[1] = 0;
 #pragma unroll
       for (int n = 0; n < key_tiles; ++n) {
 #pragma unroll
-        for (int c = 2 * r; c < 2 * r + 2; ++c) {
-          score[n][c] = exp2_fast(fmaf(score[n][c], scale_log2, -highest[r]));
-          added += score[n][c];
+        for (int c = 0; c < 2; ++c) {
+          float& of = score[n][2 * r + c];
+          of = exp2_fast(fmaf(of, scale_log2, -highest[r]));
+          columns[c] += of;
         }
       }
-      weights[r] = weights[r] * correction[r] + added;
+      weights[r] = weights[r] * correction[r] + (columns[0] + columns[1]);
     }
   }
 
@@ -89,24 +101,29 @@ struct QueryRows {
     out[3] = packed<T>(p[n + 1][2], p[n + 1][3]);
   }
 
+  // 1 / the sum of a row's weights.
+  GPU_DEVICE float inverse(int r) const {
+    float all = weights[r];
+    all += __shfl_xor_sync(all_lanes, all, 1);
+    all += __shfl_xor_sync(all_lanes, all, 2);
+    return 1.0f / all;
+  }
+
   template <class T>
   GPU_DEVICE void write(const AttentionTask& task, const Position& at) const {
     const int g = lane / 4, t = lane % 4;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float all = weights[r];
-      all += __shfl_xor_sync(all_lanes, all, 1);
-      all += __shfl_xor_sync(all_lanes, all, 2);
+      const float scale = inverse(r);
       const std::int32_t row = first_row + g + 8 * r;
       if (row >= at.rows) continue;
       T* dst = static_cast<T*>(task.dst) + query_of(task, at, row) * task.head_dim;
-      const float inverse = 1.0f / all;
 #pragma unroll
       for (int j = 0; j < value_tiles; ++j) {
         const std::int32_t column = 8 * j + 2 * t;
         if (column >= task.head_dim) continue;
         *reinterpret_cast<std::uint32_t*>(dst + column) =
-            packed<T>(sum[j][2 * r] * inverse, sum[j][2 * r + 1] * inverse);
+            packed<T>(sum[j][2 * r] * scale, sum[j][2 * r + 1] * scale);
       }
     }
   }

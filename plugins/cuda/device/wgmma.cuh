@@ -83,6 +83,21 @@ GPU_DEVICE void settle(float (&d)[N][4]) {
 #endif
 }
 
+// Of the registers that a block was started with, a warpgroup that needs few leaves the rest to the
+// others.
+template <int count>
+GPU_DEVICE void leave_registers() {
+#if HM_CUDA_WGMMA
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
+template <int count>
+GPU_DEVICE void take_registers() {
+#if HM_CUDA_WGMMA
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
+
 // What this thread has written to shared memory (copies that have arrived too) is seen by products.
 GPU_DEVICE void show_to_products() {
 #if HM_CUDA_WGMMA
@@ -122,12 +137,14 @@ GPU_DEVICE void show_to_products() {
     asm volatile(HM_WGMMA("m64n128k16", types, HM_NAMES_128, "1", "%64, %65, adds, 1, 1, 0, 0;") \
                  : HM_SUMS_128(d)                                                                \
                  : "l"(a), "l"(b));                                                              \
-  }                                                                                              \
-  template <>                                                                                    \
-  GPU_DEVICE void new_product_n128<type>(float(&d)[16][4], std::uint64_t a, std::uint64_t b) {   \
-    asm volatile(HM_WGMMA("m64n128k16", types, HM_NAMES_128, "0", "%64, %65, adds, 1, 1, 0, 0;") \
-                 : HM_NEW_SUMS_128(d)                                                            \
-                 : "l"(a), "l"(b));                                                              \
+  }
+#define HM_PRODUCT_OF_ROWS(name, type, types, adds, sums)                                     \
+  template <>                                                                                 \
+  GPU_DEVICE void name<type>(float(&d)[16][4], const std::uint32_t(&a)[4], std::uint64_t b) { \
+    asm volatile(HM_WGMMA("m64n128k16", types, HM_NAMES_128, adds,                            \
+                          "{%64,%65,%66,%67}, %68, adds, 1, 1, 0;")                           \
+                 : sums(d)                                                                    \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                       \
   }
 #define HM_PRODUCT_OF_VALUES(type, types)                                                          \
   template <>                                                                                      \
@@ -148,16 +165,26 @@ GPU_DEVICE void show_to_products() {
   }
 #else
 #define HM_PRODUCT_N128(type, types)
+#define HM_PRODUCT_OF_ROWS(name, type, types, adds, sums)
 #define HM_PRODUCT_OF_VALUES(type, types)
 #endif
 
-// d += a b^T over 16 values of depth, or d = a b^T: a has 64 rows, b 128, both by tile_descriptor.
+// d += a b^T over 16 values of depth: a has 64 rows, b 128, both by tile_descriptor.
 template <class T>
 GPU_DEVICE void product_n128(float (&d)[16][4], std::uint64_t a, std::uint64_t b);
-template <class T>
-GPU_DEVICE void new_product_n128(float (&d)[16][4], std::uint64_t a, std::uint64_t b);
 HM_PRODUCT_N128(bf16, "bf16.bf16")
 HM_PRODUCT_N128(f16, "f16.f16")
+
+// The same, or d = a b^T, with a from registers, as fragments of mma.cuh.
+template <class T>
+GPU_DEVICE void product_of_rows(float (&d)[16][4], const std::uint32_t (&a)[4], std::uint64_t b);
+template <class T>
+GPU_DEVICE void new_product_of_rows(float (&d)[16][4], const std::uint32_t (&a)[4],
+                                    std::uint64_t b);
+HM_PRODUCT_OF_ROWS(product_of_rows, bf16, "bf16.bf16", "1", HM_SUMS_128)
+HM_PRODUCT_OF_ROWS(product_of_rows, f16, "f16.f16", "1", HM_SUMS_128)
+HM_PRODUCT_OF_ROWS(new_product_of_rows, bf16, "bf16.bf16", "0", HM_NEW_SUMS_128)
+HM_PRODUCT_OF_ROWS(new_product_of_rows, f16, "f16.f16", "0", HM_NEW_SUMS_128)
 
 // d += a b with a from registers, as fragments of mma.cuh, and b by value_descriptor.
 template <class T>

@@ -4,6 +4,7 @@
 
 #include "device/attention.hpp"
 #include "row_geometry.hpp"
+#include "tensor_map.hpp"
 
 namespace hm_cuda {
 
@@ -52,7 +53,8 @@ class PreparedAttention : public Prepared {
                     const AttentionPlan& plan) {
     operands = p.operands();
     implementation = plan.implementation + "_splits" + std::to_string(plan.splits);
-    const std::int64_t blocks = blocks_of(p.packed_rows(), plan.tile_rows) * p.pairs();
+    const std::int64_t tiles = blocks_of(p.packed_rows(), plan.tile_rows) * p.pairs();
+    const std::int64_t blocks = plan.blocks_max > 0 ? std::min(tiles, plan.blocks_max) : tiles;
     if (blocks > grid_x_max) unsupported("more tiles of queries than a grid has blocks");
     launch_.function = plan.function;
     launch_.grid = dim3(as_dim(blocks), as_dim(plan.splits));
@@ -75,16 +77,24 @@ class PreparedAttention : public Prepared {
   }
 
   void enqueue(cudaStream_t stream, Buffers buffers, void* workspace) override {
-    AttentionTask task = task_;
-    task.q = address_of(buffers[0]);
-    task.k = address_of(buffers[1]);
-    task.v = address_of(buffers[2]);
-    task.dst = address_of(buffers[3]);
+    AttentionTask task = task_of(buffers);
     task.partial = static_cast<float*>(workspace);
     task.state = task.partial + partial_values_;
     start(stream, launch_, task);
     if (task.splits > 1) start(stream, combine_, task);
   }
+
+ protected:
+  AttentionTask task_of(Buffers buffers) const {
+    AttentionTask task = task_;
+    task.q = address_of(buffers[0]);
+    task.k = address_of(buffers[1]);
+    task.v = address_of(buffers[2]);
+    task.dst = address_of(buffers[3]);
+    return task;
+  }
+
+  Launch launch_;
 
  private:
   void combine_splits(const AttentionProblem& p, std::int64_t splits, bool overlaps) {
@@ -99,9 +109,25 @@ class PreparedAttention : public Prepared {
     launches = 2;
   }
 
-  Launch launch_, combine_;
+  Launch combine_;
   AttentionTask task_{};
   std::int64_t partial_values_ = 0;
+};
+
+class PreparedTiledAttention : public PreparedAttention {
+ public:
+  PreparedTiledAttention(const OpenedDevice& device, const AttentionProblem& p,
+                         const AttentionPlan& plan)
+      : PreparedAttention(device, p, plan), problem_(p) {}
+
+  void enqueue(cudaStream_t stream, Buffers buffers, void*) override {
+    start(stream, launch_,
+          TiledAttention{task_of(buffers), map_of_keys(problem_, address_of(buffers[1])),
+                         map_of_keys(problem_, address_of(buffers[2]))});
+  }
+
+ private:
+  AttentionProblem problem_;
 };
 
 // Splits of the keys, so that all multiprocessors have a block and none waits long for the last.
@@ -111,6 +137,7 @@ constexpr std::int64_t split_counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 6
 
 std::unique_ptr<Prepared> prepare_attention(const OpenedDevice& device, const AttentionProblem& p,
                                             const AttentionPlan& plan) {
+  if (plan.is_tiled) return std::make_unique<PreparedTiledAttention>(device, p, plan);
   return std::make_unique<PreparedAttention>(device, p, plan);
 }
 

@@ -3,6 +3,7 @@
 #include "attention_problem.hpp"
 #include "device/attention.hpp"
 #include "row_geometry.hpp"
+#include "tensor_map.hpp"
 
 namespace hm_cuda {
 namespace {
@@ -73,6 +74,7 @@ class AttentionWgmma : public Kernel {
     if (shape.function == nullptr || shape.shared_bytes > device.shared_bytes_max) {
       unsupported("attention_wgmma takes bf16 and f16 with head_dim a multiple of 8 up to 128");
     }
+    if (!tensor_map_absence().empty()) unsupported(tensor_map_absence());
   }
   std::vector<plug::Domain> domains(OpenedDevice&, plug::Params) const override { return {}; }
 
@@ -86,6 +88,8 @@ class AttentionWgmma : public Kernel {
     plan.shared_bytes = shape.shared_bytes;
     plan.tile_rows = attention_wgmma_rows;
     plan.threads = attention_wgmma_threads;
+    plan.blocks_max = device.processors;
+    plan.is_tiled = true;
     return prepare_attention(device, p, plan);
   }
 };
