@@ -15,7 +15,10 @@
 namespace halmark::golden {
 namespace {
 
-class Golden : public integration::HalmarkTest {};
+class Golden : public integration::HalmarkTest {
+ protected:
+  Golden() { gate_as_users_do(); }  // plans have the limits
+};
 
 TEST_F(Golden, a_sweep_becomes_the_same_plan) {
   // Named from where the command runs, so that no folder of this machine enters the plan.

@@ -33,16 +33,6 @@ Weights constant_operands(const Problem& problem, const Work& work) {
   return out;
 }
 
-Work scaled(Work work, double rows, double weights) {
-  const double activations_read = work.bytes_read - work.constant_bytes;
-  work.matmul_flops *= rows;
-  work.vector_flops *= rows;
-  work.constant_bytes *= weights;
-  work.bytes_read = activations_read * rows + work.constant_bytes;
-  work.bytes_written *= rows;
-  return work;
-}
-
 }  // namespace
 
 std::string shape_text(std::initializer_list<Size> dims) {
@@ -149,15 +139,17 @@ void GraphBuilder::add(Draft draft) {
   op.shape_out = std::move(draft.shape_out);
 
   const OpContract* contract = find_contract(draft.local.problem.op);
+  op.routed = draft.routed;
+  if (op.routed) op.routed_tokens = tokens_.local.term();
   op.local_work = contract->work(draft.local.problem.params);
-  op.rank_work = scaled(op.local_work, draft.rank_share.rows, draft.rank_share.weights);
+  op.rank_work =
+      op.routed ? scaled(op.local_work, op.routed->at(tokens_.local.value())) : op.local_work;
   op.dtype = op.local_work.compute_dtype;
   const Weights local = constant_operands(draft.local.problem, op.local_work);
   op.weight_bytes_local = local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local).constant() +
                           draft.scale_bytes.local.constant();
   if (draft.whole) {
-    op.whole_work = scaled(contract->work(draft.whole->params), draft.whole_share.rows,
-                           draft.whole_share.weights);
+    op.whole_work = scaled(contract->work(draft.whole->params), {.weights = draft.whole_weights});
     const Weights whole = constant_operands(*draft.whole, op.whole_work);
     op.weight_bytes_whole = whole.bytes +
                             dtype_bytes(draft.bias_dtype, draft.bias.whole).constant() +

@@ -188,8 +188,7 @@ class GraphBuilder {
     std::vector<std::int64_t> of_rank;     // per expert-parallel rank, tokens of all its replicas
     std::vector<std::int64_t> dispatched;  // per share of a tensor group, tokens of one replica
     Size of_pair_max;                      // the most that a replica sends to one rank
-    // Expected distinct experts over those with whole rows, unsplit and on the heaviest rank.
-    double whole_weights = 1, rank_weights = 1;
+    double whole_weights = 1;              // expected distinct experts over those with whole rows
   };
   // Where an operator on rows runs. `tokens`, `ep_size`, `ep_rank` as the contracts take them.
   struct RowPlace {
@@ -199,9 +198,11 @@ class GraphBuilder {
   struct RowPlaces {
     RowPlace heaviest;  // whichever rank that is under a load
     std::vector<RowPlace> of_ranks;
+    bool is_of_group = true;  // else of one tensor group
   };
   std::int64_t routed_width() const;  // of the rows that experts read and write
   void plan_routing(const ExpertSpec& experts);
+  RoutedShare routed_share() const;
   RowPlace whole_rows() const;
   // Ranks of the whole expert group, on rows of all its replicas; or the shares of one tensor
   // group, on its own tokens.

@@ -24,13 +24,9 @@ struct GraphBuilder::Draft {
   std::int64_t active_parameters = 0;
   Extent bias = {};  // elements
   Dtype bias_dtype = Dtype::f32;
-  // Of routed rows: what the step costs on paper, as factors on the work of the whole rows.
-  struct Share {
-    double rows = 1;     // all but the weights
-    double weights = 1;  // constant bytes
-  };
-  Share whole_share = {}, rank_share = {};
-  Extent scale_bytes = {};  // of block-scaled weights; they belong to the weights
+  std::optional<RoutedShare> routed = {};
+  double whole_weights = 1;  // expected distinct experts over those with whole rows
+  Extent scale_bytes = {};   // of block-scaled weights; they belong to the weights
   bool shares_embedding = false;
 };
 

@@ -76,19 +76,21 @@ void GraphBuilder::plan_routing(const ExpertSpec& experts) {
           active_experts(of_group, local_experts(experts.experts, layout_.ep, heaviest)),
       .imbalance = static_cast<double>(rows_.of_rank[static_cast<std::size_t>(heaviest)]) *
                    layout_.ep / static_cast<double>(tokens * experts.top_k)};
-  const std::int64_t stated = graph_.configuration.workload.expert_imbalance_ppm;
-  graph_.expert_use->rank_imbalance =
-      skew != 0 ? graph_.expert_use->imbalance
-      : stated == Workload::uniform_ppm
-          ? expected_imbalance(experts.experts, experts.top_k, layout_.ep, tokens)
-          : static_cast<double>(stated) / static_cast<double>(Workload::balanced_ppm);
-  if (skew != 0) return;
-  const auto distinct = [&](std::int64_t of_tokens) {
-    return expected_distinct_experts(experts.experts, experts.top_k, of_tokens);
-  };
-  rows_.whole_weights = distinct(whole_tokens) / static_cast<double>(graph_.expert_use->active);
-  rows_.rank_weights = distinct(tokens) / static_cast<double>(layout_.ep) /
-                       static_cast<double>(graph_.expert_use->active_per_rank);
+  if (skew != 0) {
+    graph_.expert_use->rank_imbalance = graph_.expert_use->imbalance;
+    return;
+  }
+  graph_.expert_use->rank_imbalance = routed_share().imbalance(tokens_.local.value());
+  rows_.whole_weights = expected_distinct_experts(experts.experts, experts.top_k, whole_tokens) /
+                        static_cast<double>(graph_.expert_use->active);
+}
+
+RoutedShare GraphBuilder::routed_share() const {
+  return {.experts = graph_.spec.moe->experts,
+          .top_k = graph_.spec.moe->top_k,
+          .ep = layout_.ep,
+          .across = layout_.across_replicas,
+          .imbalance_ppm = graph_.configuration.workload.expert_imbalance_ppm};
 }
 
 GraphBuilder::RowPlace GraphBuilder::whole_rows() const {
@@ -120,7 +122,7 @@ GraphBuilder::RowPlaces GraphBuilder::group_rows() const {
 }
 
 GraphBuilder::RowPlaces GraphBuilder::tensor_rows() const {
-  RowPlaces out{heaviest_place(tokens_.local, layout_.in_tensor), {}};
+  RowPlaces out{heaviest_place(tokens_.local, layout_.in_tensor), {}, false};
   for (int rank = 0; rank < layout_.ep; ++rank) {
     RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
     const int share = rank / layout_.across_replicas;

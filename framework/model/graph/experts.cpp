@@ -15,13 +15,9 @@ template <typename Make>
 void GraphBuilder::add_routed(Draft draft, const RowPlaces& places, const Make& make) {
   draft.local = make(places.heaviest);
   if (graph_.configuration.workload.routing_skew == 0) {
-    double sum = 0;
-    for (const RowPlace& place : places.of_ranks) sum += static_cast<double>(place.rows.value());
-    const double mean = sum / static_cast<double>(places.of_ranks.size());
-    draft.rank_share = {mean / static_cast<double>(places.heaviest.rows.value()) *
-                            graph_.expert_use->rank_imbalance,
-                        rows_.rank_weights};
-    draft.whole_share.weights = rows_.whole_weights;
+    draft.routed = routed_share();
+    draft.routed->is_of_group = places.is_of_group;
+    draft.whole_weights = rows_.whole_weights;
   }
   if (places.heaviest.ep_size.constant() > 1) {
     draft.split = Split::expert;

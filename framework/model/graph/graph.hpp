@@ -12,6 +12,7 @@
 #include "core/problem.hpp"
 #include "core/result.hpp"
 #include "kernels/contract.hpp"
+#include "model/graph/routed_share.hpp"
 #include "model/graph/size.hpp"
 #include "model/spec/model_spec.hpp"
 
@@ -70,11 +71,12 @@ struct Operator {
   // weights of the expected number of distinct ones, see expert_imbalance.hpp.
   Work whole_work;
   Work local_work;  // one execution of `local`: what a kernel is measured on
-  // What one execution costs the slowest rank on paper. Where no skew states the routing, rows of
-  // experts are the rational share tokens x top_k / ep, times the imbalance of the workload, and
-  // not the whole rows of `local`; under context parallelism all blocks of queries of a rank;
-  // everywhere else this is local_work.
+  // What one execution costs the slowest rank on paper: of `routed` rows their share and not the
+  // whole rows of `local`; under context parallelism all blocks of queries of a rank; everywhere
+  // else this is local_work.
   Work rank_work;
+  std::optional<RoutedShare> routed;
+  SizeTerm::Pointer routed_tokens;  // of one replica's rank; with `routed` alone
 
   std::int64_t count = 0;                  // executions of `whole` in the model (layers)
   std::vector<std::int64_t> stage_counts;  // per stage: executions of `local` per micro-batch

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tune/evaluate/step/placed_latencies.hpp"
+
 namespace halmark::tune {
 
 ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
@@ -11,10 +13,7 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
     : spec_(spec),
       latencies_(latencies),
       steps_(
-          spec,
-          [&latencies](const Operator& op) {
-            return kernel_time(latencies.latency(op.local, op.local_work, op.group_stride));
-          },
+          spec, [&latencies](const Operator& op) { return kernel_time(latency_of(latencies, op)); },
           &*target.datasheet, routing_skew),
       pricer_(spec, steps_, request,
               {.memory_bytes = target.memory_bytes,
@@ -70,7 +69,7 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
     const auto* graph = built.get();
     if (graph == nullptr) continue;
     for (const Operator& op : graph->operators) {
-      const auto latency = latencies_.latency(op.local, op.local_work, op.group_stride);
+      const auto latency = latency_of(latencies_, op);
       if (!latency) continue;
       const double ns = static_cast<double>(op.count) * latency->ns;
       out.shares[latency->provenance] += ns;

@@ -14,6 +14,7 @@
 #include "plan/precision.hpp"
 #include "report/times_from.hpp"
 #include "simulate/serving/fitted_terms.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::tune {
@@ -92,8 +93,7 @@ class Simulation {
             spec_,
             [this, fuses = fuses_quantize()](const Operator& op) {
               if (fuses && op.local.op == "block_quantize") return no_executions;
-              return kernel_time(
-                  latencies_.chain.latency(op.local, op.local_work, op.group_stride));
+              return kernel_time(latency_of(latencies_.chain, op));
             },
             &device_, 0) {}
 

@@ -152,7 +152,7 @@ std::vector<Operator> Layouts::hand_over(Id layout, std::int64_t tokens) {
     set_load(op, {.sequences = tokens}, op.local.params);
     op.local.params.set("ranks", facts.parallel.pp);
     op.group_stride = group_stride(facts.parallel, Split::pipeline);
-    op.local_work = contract.work(op.local.params);
+    op.local_work = op.rank_work = contract.work(op.local.params);
   }
   return out;
 }

@@ -26,8 +26,8 @@ bool is_derived(const OpContract& contract, std::string_view param) {
 // The same problem for every load, apart from derived parameters, which follow from the others.
 bool is_same_function(const Entry& a, const Entry& b) {
   const Operator &x = a.op, &y = b.op;
-  if (x.name != y.name || x.layer_type != y.layer_type || x.local.op != y.local.op ||
-      x.local.params.size() != y.local.params.size()) {
+  if (x.name != y.name || x.routed != y.routed || x.layer_type != y.layer_type ||
+      x.local.op != y.local.op || x.local.params.size() != y.local.params.size()) {
     return false;
   }
   const auto is_same_term = [](const ParamTerm& s, const ParamTerm& t) {
@@ -46,7 +46,7 @@ bool is_same_function(const Entry& a, const Entry& b) {
 }  // namespace
 
 std::int32_t ProblemForms::id_of(const Operator& op) {
-  Form form{op.local, {}, op.group_stride};
+  Form form{op.local, {}, op.group_stride, op.routed};
   const OpContract& contract = *find_contract(op.local.op);
   const auto clear = [&](std::size_t param) { form.problem.params.set_at(param, 0); };
   for (const ParamTerm& moving : op.local_terms) {
@@ -71,11 +71,11 @@ RankTemplate::RankTemplate(const OperatorGraph& graph, ProblemForms& forms)
                         .has_derived = has_derived(*contract),
                         .form = forms.id_of(op),
                         .terms = {}});
-    if (op.local_terms.size() > FormedProblem::values_max) {
+    auto& terms = entries_.back().terms;
+    for (const ParamTerm& moving : op.local_terms) terms.push_back(term_index(moving.term));
+    if (op.routed) terms.push_back(term_index(op.routed_tokens));
+    if (terms.size() > FormedProblem::values_max) {
       throw std::logic_error("more parameters of " + op.name + " move than a formed problem holds");
-    }
-    for (const ParamTerm& moving : op.local_terms) {
-      entries_.back().terms.push_back(term_index(moving.term));
     }
   }
   for (std::size_t type = 0; type < graph.layer_types.size(); ++type) {
@@ -121,6 +121,8 @@ void RankTemplate::Entry::move(const FormedProblem& to) {
   }
   if (has_derived) set_derived(*contract, params);
   op.local_work = contract->work(params);
+  op.rank_work = op.routed ? scaled(op.local_work, op.routed->at(to.values[op.local_terms.size()]))
+                           : op.local_work;
 }
 
 void RankTemplate::sort_entries() {

@@ -27,6 +27,7 @@ class ProblemForms {
     Problem problem;
     std::vector<std::size_t> moving;
     std::int64_t group_stride = 1;
+    std::optional<RoutedShare> routed;
     auto operator<=>(const Form&) const = default;
   };
   std::map<Form, std::int32_t> ids_;
@@ -52,9 +53,11 @@ class RankTemplate {
     const OpContract* contract = nullptr;
     bool has_derived = false;  // parameters that the contract derives from the others
     std::int32_t form = 0;
-    std::vector<std::size_t> terms;  // of op.local_terms, into the distinct terms of the template
+    // Of op.local_terms, and of the tokens that are routed, into the distinct terms of the
+    // template.
+    std::vector<std::size_t> terms;
 
-    // Makes problem and work of `op` those of the values.
+    // Makes problem and works of `op` those of the values.
     void move(const FormedProblem& to);
   };
 

@@ -80,10 +80,7 @@ PricedSystem::PricedSystem(const PageState& state, const PageSources& sources)
 
 void PricedSystem::begin_pricing() {
   pricer_ = std::make_unique<StepPricer>(
-      spec_,
-      [this](const Operator& op) {
-        return kernel_time(chain().latency(op.local, op.local_work, op.group_stride));
-      },
+      spec_, [this](const Operator& op) { return kernel_time(tune::latency_of(chain(), op)); },
       &*target_.datasheet, Workload::even_routing);
   priced_ = 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -39,8 +40,7 @@ std::optional<Latency> StepLatencies::of_operator(std::size_t index) const {
     if (auto known = run_->latency(op)) return known;
   }
   // What the slowest rank executes on paper; tables know the problem alone.
-  if (op.kind != OperatorKind::collective) return priced_->chain.latency(op.local, op.rank_work);
-  return priced_->chain.latency(op.local, op.local_work, op.group_stride);
+  return latency_of(priced_->chain, op);
 }
 
 std::vector<std::string> StepLatencies::sources() const {
