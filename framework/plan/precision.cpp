@@ -55,17 +55,27 @@ Precision fp8(const PrecisionFacts& facts) {
   return with_cache(facts, std::move(out));
 }
 
-// Packed weights where the checkpoint has them. w4a16 leaves their inputs in 16 bits, the others
-// ask for one format. Without a statement of the checkpoint all linears ask for packed weights, and
-// the checks of the graph say what is missing.
+// Packed weights as the checkpoint has them, where it has the format that is asked for; else of all
+// linears. Of models with experts 4-bit floats are those of the networks alone: so are the
+// checkpoints of DeepSeek, GLM, Kimi, MiniMax and Qwen3.5 that ModelOpt and Quark write. ModelOpt's
+// nvfp4 has keys and values of 8 bits beside it.
 Precision packed(const PrecisionFacts& facts, PackedWeights weights) {
   Precision out = around(facts);
   out.packed = weights;
-  if (facts.packed && dtype_bits(facts.weights) < 8) {
+  const bool is_named =
+      weights != PackedWeights::as_stated && weights != PackedWeights::weights_only;
+  const bool is_integer = weights == PackedWeights::weights_only || weights == PackedWeights::awq ||
+                          weights == PackedWeights::gptq;
+  if (facts.packed && dtype_bits(facts.weights) < 8 && (!is_named || facts.format == weights)) {
     set_stored(facts, out);
-  } else {
-    out.set_linears(Dtype::f4_e2m1);
+    return with_cache(facts, std::move(out));
   }
+  if (facts.has_experts && !is_integer) {
+    out.ffn = out.experts = Dtype::f4_e2m1;
+  } else {
+    out.set_linears(is_integer ? Dtype::s4 : Dtype::f4_e2m1);
+  }
+  if (weights == PackedWeights::nvfp4) out.kv_cache = Dtype::f8_e4m3fn;
   return with_cache(facts, std::move(out));
 }
 
@@ -104,6 +114,7 @@ constexpr auto recipes = std::to_array<Recipe>(
 // Recipes whose name is not that of the dtype which people type for them.
 std::string_view recipe_of(Dtype dtype) {
   if (dtype == Dtype::s8) return "int8";
+  if (dtype == Dtype::s4) return "w4a16";
   return dtype == Dtype::f8_e4m3fn ? "fp8" : dtype_name(dtype);
 }
 

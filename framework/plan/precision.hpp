@@ -24,6 +24,7 @@ struct PrecisionFacts {
   PackedWeights format = PackedWeights::as_stated;
   bool quantizes_inputs = false;
   std::optional<Dtype> kv_cache = {};  // that the checkpoint states
+  bool has_experts = false;            // whether some layers route tokens to experts
 };
 
 // Whether a device file states a peak for bf16; one without any peaks says nothing against it.

@@ -25,7 +25,7 @@ bool is_collective(const Problem& problem) {
 std::vector<std::string> kinds_of(const Problem& problem) {
   const auto is = [&](std::string_view name) { return problem.params.value_or(name, 0) != 0; };
   const std::string& op = problem.op;
-  if (op == "gemm") return {"gemm"};
+  if (op == "gemm" || op == "packed_gemm") return {"gemm"};
   if (op == "batched_gemm") return {"mla_bmm"};
   if (op == "grouped_gemm" || op == "packed_grouped_gemm") return {"moe"};
   if (op == "latent_attention") return {is("absorbed") ? "generation_mla" : "context_mla"};
@@ -53,13 +53,20 @@ std::vector<CsvTable::RowChoice> rows_for(const Problem& problem, const std::str
                                      std::string_view text) { return text == width; }});
       }
       if (p.column.empty() || !p.name.ends_with("dtype")) continue;
-      const bool is_packed = problem.op == "packed_grouped_gemm";
-      out.push_back({p.column, [is_packed, bits = dtype_bits(problem.params.dtype(p.name))](
-                                   std::string_view text) {
-                       if (is_packed) return has_mxfp4_weights(text);
-                       const auto dtype = table_dtype(text);
-                       return dtype && dtype_bits(*dtype) == bits;
-                     }});
+      if (problem.op.starts_with("packed_")) {
+        out.push_back(
+            {p.column, [source = problem.params.dtype("src_dtype"),
+                        weights = problem.params.dtype("wei_dtype")](std::string_view text) {
+               const PackedType* type = packed_type(text);
+               return type != nullptr && type->source == source && type->weights == weights;
+             }});
+        continue;
+      }
+      out.push_back(
+          {p.column, [bits = dtype_bits(problem.params.dtype(p.name))](std::string_view text) {
+             const auto dtype = table_dtype(text);
+             return dtype && dtype_bits(*dtype) == bits;
+           }});
     }
   }
   return out;
@@ -179,7 +186,8 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kern
 const ForecastSource::Kernels& ForecastSource::kernels(const Problem& problem) const {
   const std::vector<std::string> kinds = kinds_of(problem);
   std::string key = problem.op + ' ' + dtypes_of(problem) + ' ' +
-                    std::to_string(problem.params.value_or("head_dim", 0));
+                    std::to_string(problem.params.value_or("head_dim", 0)) + ' ' +
+                    std::to_string(problem.params.value_or("wei_dtype", 0));
   for (const std::string& kind : kinds) key += ' ' + kind;
   const auto known = kernels_.find(key);
   if (known != kernels_.end()) return known->second;

@@ -18,8 +18,8 @@ namespace {
 // In words of a series: fp8 with a scale per block is another kernel than fp8 with one per row.
 std::string block_of(std::string_view dtype) {
   if (dtype == "fp8_block") return "block128";
-  if (!has_mxfp4_weights(dtype)) return "";
-  return dtype.starts_with("w4a8") ? "block32-mxfp8" : "block32";
+  const PackedType* packed = packed_type(dtype);
+  return packed == nullptr ? "" : std::string(packed->word);
 }
 
 // Values of "power_law_1.2" and "balanced" as the skew of a problem; nothing for another law.
@@ -152,7 +152,29 @@ class Reader {
     }
   }
 
+  static void set_packed(const PackedType& type, Problem& problem) {
+    problem.params.set("block", type.block);
+    problem.params.set("src_dtype", static_cast<std::int64_t>(type.source));
+    problem.params.set("wei_dtype", static_cast<std::int64_t>(type.weights));
+    problem.params.set("dst_dtype", static_cast<std::int64_t>(Dtype::bf16));
+    problem.params.set("scale_bits", type.scale_bits);
+  }
+
+  // A product whose weights are packed is another op.
+  bool add_packed(const TableRow& row) {
+    if (row.layout().name != "gemm") return false;
+    const PackedType* type = packed_type(row.text("wei_dtype"));
+    if (type == nullptr) return false;
+    Problem problem{"packed_gemm", {}};
+    for (const char* size : {"m", "n", "k"}) problem.params.set(size, row.integer(size));
+    set_packed(*type, problem);
+    check(row, problem);
+    add(row, type->name, "", std::move(problem), row.ns());
+    return true;
+  }
+
   void add_plain(const TableRow& row) {
+    if (add_packed(row)) return;
     const TableLayout& layout = row.layout();
     Problem problem{layout.op, {}};
     const OpContract& contract = *find_contract(layout.op);
@@ -200,9 +222,9 @@ class Reader {
       return std::nullopt;
     }
     const std::string_view dtype = row.text("src_dtype");
-    const bool is_packed = has_mxfp4_weights(dtype);
+    const PackedType* packed = packed_type(dtype);
     const Heaviest of = heaviest(row, *skew);
-    Problem problem{is_packed ? "packed_grouped_gemm" : "grouped_gemm",
+    Problem problem{packed != nullptr ? "packed_grouped_gemm" : "grouped_gemm",
                     {{"tokens", row.integer("tokens")},
                      {"top_k", row.integer("top_k")},
                      {"experts", row.integer("experts")},
@@ -211,11 +233,8 @@ class Reader {
                      {"ep_rank", of.rank},
                      {"rows", of.rows},
                      {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)}}};
-    if (is_packed) {
-      problem.params.set("block", 32);
-      problem.params.set("src_dtype", static_cast<std::int64_t>(Dtype::bf16));
-      problem.params.set("wei_dtype", static_cast<std::int64_t>(Dtype::f4_e2m1));
-      problem.params.set("scale_bits", 8);
+    if (packed != nullptr) {
+      set_packed(*packed, problem);
       return problem;
     }
     problem.params.set("wei_trans", 1);

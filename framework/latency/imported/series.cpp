@@ -1,6 +1,7 @@
 #include "latency/imported/series.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "core/text/error.hpp"
@@ -47,8 +48,16 @@ std::optional<Dtype> table_dtype(std::string_view text) {
   return parse_dtype(text);
 }
 
-bool has_mxfp4_weights(std::string_view text) {
-  return text == "w4a16_mxfp4" || text == "w4a8_mxfp4_mxfp8";
+// Inputs of 8 bits beside mxfp4 weights are made inside the kernel.
+const PackedType* packed_type(std::string_view text) {
+  using enum Dtype;
+  static constexpr auto all =
+      std::to_array<PackedType>({{"w4a16_mxfp4", bf16, f4_e2m1, 32, 8, "block32"},
+                                 {"w4a8_mxfp4_mxfp8", bf16, f4_e2m1, 32, 8, "block32-mxfp8"},
+                                 {"nvfp4", f4_e2m1, f4_e2m1, 16, 8, "block16"},
+                                 {"int4_wo", bf16, s4, 128, 16, "block128"}});
+  const auto found = std::ranges::find(all, text, &PackedType::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::string dtypes_of(const Problem& problem) {

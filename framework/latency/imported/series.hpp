@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,8 +34,15 @@ std::string dtypes_of(const Problem& problem);
 // Spellings of kernel collectors beside those of parse_dtype.
 std::optional<Dtype> table_dtype(std::string_view text);
 
-// Experts of 4-bit weights in blocks of 32 (OCP MX), beside activations of 16 bits or of 8.
-bool has_mxfp4_weights(std::string_view text);
+// Weights with a scale per block, as tables call them together with what they meet.
+struct PackedType {
+  std::string_view name;
+  Dtype source, weights;
+  std::int64_t block, scale_bits;
+  std::string_view word;  // in the name of a series
+};
+// Null for types of plain products.
+const PackedType* packed_type(std::string_view text);
 
 // Selectors in order of preference. A series is chosen by one whose words are all among its own,
 // whatever their case; a type may be spelled as tables do.

@@ -163,8 +163,10 @@ std::optional<InterpolationPlace> plain_place(const Problem& problem) {
 }  // namespace
 
 std::optional<InterpolationPlace> interpolation_place(const Problem& problem) {
-  if (problem.op == "gemm") return gemm_place(problem);
-  if (problem.op == "grouped_gemm") return grouped_place(problem);
+  if (problem.op == "gemm" || problem.op == "packed_gemm") return gemm_place(problem);
+  if (problem.op == "grouped_gemm" || problem.op == "packed_grouped_gemm") {
+    return grouped_place(problem);
+  }
   if (problem.op == "attention") {
     const bool is_decode = problem.params.at("new_tokens") == 1;
     auto out = is_decode ? decode_place(problem) : prefill_place(problem);

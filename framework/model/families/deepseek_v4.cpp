@@ -230,7 +230,8 @@ void attend_deepseek_v4(const ModelSpec& spec, Extent heads, std::int64_t ratio,
 void output(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const CompressedSpec& compressed = *spec.compressed;
   const Dtype dtype = b.precision().output;
-  const Dtype grouped = dtype == Dtype::s8 ? b.precision().activation : dtype;
+  const bool has_grouped = dtype != Dtype::s8 && dtype_bits(dtype) >= 8;
+  const Dtype grouped = has_grouped ? dtype : b.precision().activation;
   const Extent groups = b.split_by_tp(compressed.output_groups);
   const Extent rank = groups * compressed.output_rank;
   b.quantize_input("o_a_quantize", b.tokens(), heads * spec.head_dim, grouped, Split::column);

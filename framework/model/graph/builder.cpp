@@ -49,6 +49,9 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configura
     : expert_ranks_(ranks) {
   graph_.spec = spec;
   graph_.configuration = configuration;
+  if (std::string text = assumed_format(spec, configuration.precision); !text.empty()) {
+    graph_.spec.assumed.push_back(std::move(text));
+  }
   graph_.form = form;
   tp_ = configuration.parallel.tp;
   layout_ = expert_layout(configuration.parallel);

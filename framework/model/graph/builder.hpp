@@ -219,7 +219,7 @@ class GraphBuilder {
   Dtype wide_attention() const;
   void quantize_queries(const AttentionSpec& spec);
   bool packs_activations() const;
-  // Of packed linears of `dtype`: the checkpoint's, or a scale of 16 bits per row.
+  // Of packed linears of `dtype`: see packed_format, else a scale of 16 bits per row.
   Quantization format_of(Dtype dtype) const;
   Size scale_bytes_of(Dtype dtype, const Size& columns_out, const Size& columns_in) const;
   void set_later_block_terms(Operator& op) const;

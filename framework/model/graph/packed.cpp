@@ -1,5 +1,5 @@
 // The verbs of GraphBuilder for packed weights. Which linears have them the precision says; their
-// block and scales are those of the checkpoint.
+// block and scales are those of the checkpoint, or of the recipe that the precision names.
 #include <algorithm>
 #include <utility>
 
@@ -12,9 +12,8 @@ using draft::shape;
 
 // Only what is stored in 4-bit floats has kernels for inputs of the same type.
 bool GraphBuilder::packs_activations() const {
-  return precision().packed != PackedWeights::weights_only && graph_.spec.quantization &&
-         graph_.spec.quantization->weights == Dtype::f4_e2m1 &&
-         graph_.spec.quantization->quantizes_inputs;
+  return precision().packed != PackedWeights::weights_only &&
+         format_of(Dtype::f4_e2m1).quantizes_inputs;
 }
 
 bool GraphBuilder::quantizes_for(Dtype linear) const {
@@ -23,9 +22,8 @@ bool GraphBuilder::quantizes_for(Dtype linear) const {
 }
 
 Quantization GraphBuilder::format_of(Dtype dtype) const {
-  const auto& stated = graph_.spec.quantization;
-  if (stated && stated->weights == dtype) return *stated;
-  return {.weights = dtype, .scale_bits = 16};
+  return packed_format(graph_.spec, precision(), dtype)
+      .value_or(Quantization{.weights = dtype, .scale_bits = 16});
 }
 
 // f8 with quantised inputs has the blocks of DeepSeek-V3 unless the checkpoint states others; s8

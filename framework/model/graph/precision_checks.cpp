@@ -16,27 +16,29 @@ Refusal dtype_refusal(const KernelKindRow& row, Dtype dtype, const std::string& 
           std::string(row.name) + " in " + std::string(dtype_name(dtype)) + ": " + why};
 }
 
-// Packed weights are those that the checkpoint has; a precision may ask for one format.
+// Packed weights are those that the checkpoint has, or of the format that the precision names.
 std::optional<Refusal> packed_linear(const ModelSpec& spec, const Precision& p,
                                      const KernelKindRow& row) {
   const Dtype dtype = p.*row.field;
   const auto refusal = [&](const std::string& why) {
     return dtype_refusal(row, dtype, "the configuration of " + spec.id + ' ' + why);
   };
+  const auto format = packed_format(spec, p, dtype);
+  if (format) {
+    const bool is_kept = !format->kinds.empty() && !names_format(p) && !format->packs(row.kind);
+    return is_kept ? std::optional(refusal("does not pack these linears")) : std::nullopt;
+  }
+  if (names_format(p)) {
+    return dtype_refusal(row, dtype,
+                         std::string(packed_weights_name(p.packed)) + " has no such weights");
+  }
   const auto& stated = spec.quantization;
-  if (!stated || stated->kinds.empty() || dtype_bits(stated->weights) >= 8) {
-    return refusal(
-        "states no 4-bit weights: 'quantization_config' would say mxfp4, nvfp4, awq or "
-        "gptq");
+  if (stated && !stated->kinds.empty() && dtype_bits(stated->weights) < 8) {
+    return refusal("states " + stated->method + ", not " + std::string(dtype_name(dtype)));
   }
-  const bool names_format =
-      p.packed != PackedWeights::as_stated && p.packed != PackedWeights::weights_only;
-  if (stated->weights != dtype || (names_format && p.packed != stated->format)) {
-    return refusal("states " + stated->method + ", not " +
-                   std::string(names_format ? packed_weights_name(p.packed) : dtype_name(dtype)));
-  }
-  if (!stated->packs(row.kind)) return refusal("does not pack these linears");
-  return std::nullopt;
+  return refusal(
+      "states no 4-bit weights, and the precision names no format: mxfp4, nvfp4, awq, gptq or "
+      "w4a16");
 }
 
 // A linear reads its input in its own type; s8 and f8 have the conversion in the graph.

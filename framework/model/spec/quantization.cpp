@@ -126,6 +126,42 @@ std::int64_t Quantization::scale_bytes(std::int64_t columns_out, std::int64_t co
   return (blocks * scale_bits + 7) / 8 + matrix_scale_bytes;
 }
 
+bool names_format(const Precision& precision) {
+  return precision.packed != PackedWeights::as_stated &&
+         precision.packed != PackedWeights::weights_only;
+}
+
+std::optional<Quantization> packed_format(const ModelSpec& spec, const Precision& precision,
+                                          Dtype dtype) {
+  const auto& stated = spec.quantization;
+  const bool takes_stated = dtype_bits(dtype) >= 8 || !names_format(precision) ||
+                            (stated && stated->format == precision.packed);
+  if (stated && !stated->kinds.empty() && stated->weights == dtype && takes_stated) return *stated;
+  auto recipe = quantization::published_recipe(precision.packed);
+  if (!recipe || recipe->weights != dtype) return std::nullopt;
+  return recipe;
+}
+
+std::string assumed_format(const ModelSpec& spec, const Precision& precision) {
+  std::string kinds;
+  std::optional<Quantization> assumed;
+  for (const KernelKindRow& row : kernel_kinds) {
+    const Dtype dtype = precision.*row.field;
+    if (!row.is_linear || dtype_bits(dtype) >= 8) continue;
+    if (row.kind == KernelKind::experts && !spec.moe) continue;
+    const auto format = packed_format(spec, precision, dtype);
+    if (!format || !format->kinds.empty()) continue;
+    kinds += (kinds.empty() ? "" : ", ") + std::string(row.name);
+    assumed = format;
+  }
+  if (!assumed) return {};
+  const bool has_cache = assumed->kv_cache && precision.kv_cache == *assumed->kv_cache;
+  return kinds + " in " + assumed->method + ", a scale of " + std::to_string(assumed->scale_bits) +
+         " bits per " + std::to_string(assumed->block) + " weights" +
+         (has_cache ? ", KV cache in " + std::string(dtype_name(precision.kv_cache)) : "") +
+         " (the published recipe: quantization_config states no such weights)";
+}
+
 bool is_packed(const Precision& precision, Dtype dtype) {
   const bool has_pair = dtype == Dtype::s8 || dtype == Dtype::f8_e4m3fn;
   const bool is_alone = dtype == Dtype::f4_e2m1 || dtype == Dtype::s4 || dtype == Dtype::s2;

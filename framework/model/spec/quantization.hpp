@@ -45,6 +45,17 @@ struct Quantization {
 // not the format's.
 std::optional<Quantization> read_quantization(ConfigReader& config, const ModelSpec& spec);
 
+// How packed weights of `dtype` are stored under `precision`: as the checkpoint states where that is
+// what the precision asks for, else as the recipe that it names writes them. Nothing where neither
+// says.
+std::optional<Quantization> packed_format(const ModelSpec& spec, const Precision& precision,
+                                          Dtype dtype);
+// What was assumed of packed weights: which linears, blocks and scales; "" where the checkpoint
+// states all of it.
+std::string assumed_format(const ModelSpec& spec, const Precision& precision);
+// Whether `precision` asks for one format of packed weights, whatever the checkpoint has.
+bool names_format(const Precision& precision);
+
 // Linears of `dtype` whose weights alone are narrow under `precision`: they stand in the formats
 // above and meet inputs of 16 bits, or of 4.
 bool is_packed(const Precision& precision, Dtype dtype);

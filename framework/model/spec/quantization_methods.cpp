@@ -129,6 +129,33 @@ Quantization nvfp4() {
           .matrix_scale_bytes = 4};
 }
 
+std::optional<Quantization> published_recipe(PackedWeights format) {
+  Quantization out = {.method = std::string(packed_weights_name(format)),
+                      .format = format,
+                      .weights = Dtype::s4,
+                      .block = 128,
+                      .scale_bits = f16_bits + 4};
+  switch (format) {
+    case PackedWeights::as_stated:
+      return std::nullopt;
+    case PackedWeights::mxfp4:
+      return mxfp4();
+    case PackedWeights::nvfp4:
+      out = nvfp4();
+      out.quantizes_inputs = true;
+      out.kv_cache = Dtype::f8_e4m3fn;
+      return out;
+    case PackedWeights::weights_only:  // symmetric, as llm-compressor has them: no zero points
+      out.method = "int4";
+      out.scale_bits = f16_bits;
+      return out;
+    case PackedWeights::awq:
+    case PackedWeights::gptq:
+      return out;
+  }
+  return std::nullopt;
+}
+
 Quantization per_row(std::string method, Dtype dtype) {
   return {.method = std::move(method),
           .weights = dtype,

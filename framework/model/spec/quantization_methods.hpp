@@ -2,6 +2,7 @@
 // function and a line.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ void read_quark(const ConfigReader& config, Stated& out);
 inline constexpr std::int64_t f16_bits = 16, f32_bits = 32;
 Quantization mxfp4();
 Quantization nvfp4();
+// What a library writes by its defaults where a precision names the format: nvfp4 with inputs of
+// its own type and a cache of 8 bits (ModelOpt), integers in groups of 128. Nothing for as_stated.
+std::optional<Quantization> published_recipe(PackedWeights format);
 // 8 bits with a scale per row, read by inputs of the same type.
 Quantization per_row(std::string method, Dtype dtype);
 // s2, s4 or s8; refuses other widths.

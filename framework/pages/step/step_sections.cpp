@@ -22,16 +22,19 @@ std::string inference_memory(const StepPage& page) {
 std::string packed_note(const StepPage& page) {
   const auto& stated = page.step.graph.spec.quantization;
   const Precision& priced = page.step.graph.configuration.precision;
-  if (!stated || stated->kinds.empty()) return {};
-  if (priced.of(stated->kinds.front()) != stated->weights) {
+  if (stated && !stated->kinds.empty() && priced.of(stated->kinds.front()) != stated->weights) {
     return fmt::format("note: the checkpoint stores {} weights; --dtype {} prices them\n",
                        stated->method, "checkpoint");
   }
-  if (!page.step.device || stated->weights != Dtype::f4_e2m1) return {};
+  const auto format = packed_format(page.step.graph.spec, priced, Dtype::f4_e2m1);
+  const bool has_such = std::ranges::any_of(kernel_kinds, [&](const KernelKindRow& row) {
+    return row.is_linear && priced.*row.field == Dtype::f4_e2m1;
+  });
+  if (!page.step.device || !format || !has_such) return {};
   const Dtype computed = multiplying_dtype(*page.step.device, Dtype::f4_e2m1);
   if (computed == Dtype::f4_e2m1) return {};
   return fmt::format("note: {} states no 4-bit peak: {} weights are multiplied in {}\n",
-                     page.step.device->id, stated->method, dtype_name(computed));
+                     page.step.device->id, format->method, dtype_name(computed));
 }
 
 std::string measured_text(const StepPage& page, const StepUtilisation& u) {

@@ -276,6 +276,8 @@ class Simulation {
     }
     for (const std::string& line : latencies_.sources) out.basis.push_back("times: " + line);
     for (const std::string& line : model_lines(spec_)) out.basis.push_back(line);
+    const std::string weights = assumed_format(spec_, out.configuration.precision);
+    if (!weights.empty()) out.basis.push_back("model: assumed: " + weights);
     if (q_.engine_terms.empty()) {
       out.basis.emplace_back("engine: no host or scheduler terms (--engine names some)");
       return;

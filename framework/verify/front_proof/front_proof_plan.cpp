@@ -60,6 +60,7 @@ std::string stated_name(const ModelSpec& spec) {
 
 // The type of a recipe's linears where the checkpoint states none of that kind.
 Dtype linear_type(const std::string& recipe, std::size_t line) {
+  if (recipe == "w4a16" || recipe == "awq" || recipe == "gptq") return Dtype::s4;
   if (is_packed_recipe(recipe)) return Dtype::f4_e2m1;
   if (recipe == "w8a16") return Dtype::s8;
   if (const auto dtype = parse_dtype(recipe)) return *dtype;
@@ -71,14 +72,15 @@ bool asks_for_stored(const std::string& recipe, Dtype linear, const ModelSpec& s
   if (!spec.quantization || spec.quantization->kinds.empty()) return false;
   const Quantization& q = *spec.quantization;
   const bool is_eight = q.weights == Dtype::s8 || q.weights == Dtype::f8_e4m3fn;
+  if (const auto format = parse_packed_weights(recipe)) return !is_eight && q.format == *format;
   if (is_packed_recipe(recipe)) return !is_eight;
   if (recipe == "w8a16") return is_eight;
   return q.weights == linear && q.quantizes_inputs;
 }
 
 // What a recipe means: f32, bf16 and f16 are of everything; narrower ones are of the linears that
-// the checkpoint stores so, else of all, int8 then of the head too. The checkpoint's cache is
-// theirs.
+// the checkpoint stores so, else of all (4-bit floats: of the networks alone where they have
+// experts), int8 then of the head too. The checkpoint's cache is theirs, else nvfp4 has 8 bits.
 Precision recipe_meaning(const std::string& recipe, const ModelSpec& spec, bool has_bf16,
                          std::size_t line) {
   const Dtype linear = linear_type(recipe, line);
@@ -89,10 +91,13 @@ Precision recipe_meaning(const std::string& recipe, const ModelSpec& spec, bool 
   if (asks_for_stored(recipe, linear, spec)) {
     for (const KernelKind kind : spec.quantization->kinds)
       out.set(kind, spec.quantization->weights);
+  } else if (linear == Dtype::f4_e2m1 && spec.moe) {
+    out.ffn = out.experts = linear;
   } else {
     out.set_linears(linear);
     if (linear == Dtype::s8 && recipe != "w8a16") out.head = linear;
   }
+  if (recipe == "nvfp4" && !asks_for_stored(recipe, linear, spec)) out.kv_cache = Dtype::f8_e4m3fn;
   if (spec.quantization) out.kv_cache = spec.quantization->kv_cache.value_or(out.kv_cache);
   out.packed = parse_packed_weights(recipe).value_or(PackedWeights::as_stated);
   if (recipe == "w4a16" || recipe == "w8a16") out.packed = PackedWeights::weights_only;
@@ -115,7 +120,8 @@ void set_apart(Precision& precision, const std::string& name, Dtype dtype, std::
 Precision meaning_of(const std::string& name, const ModelSpec& spec, bool has_bf16,
                      std::size_t line) {
   std::size_t at = name.find('+');
-  const std::string recipe = name.substr(0, at);
+  std::string recipe = name.substr(0, at);
+  if (parse_dtype(recipe) == Dtype::s4) recipe = "w4a16";
   const bool is_stated = recipe == "checkpoint";
   Precision out = recipe_meaning(is_stated ? stated_name(spec) : recipe, spec, has_bf16, line);
   const bool sets_cache = name.find("+kv_cache=") != std::string::npos;

@@ -102,6 +102,72 @@ TEST(ForecastSource, gives_the_kept_rows_back) {
   EXPECT_EQ(source.use()[0].series.at(0).points, seen);
 }
 
+// Rows of the whole tables (aiconfigurator-core 0.12.0, vLLM 0.24.0), whether they were kept or
+// not: products of nvfp4 on a B200; experts of both products together, of Kimi-K2 in int4 over the
+// 8 ranks of an H200 and of DeepSeek-V3 in nvfp4 over those of a B200.
+TEST(ForecastSource, packed_weights_take_what_their_rows_say) {
+  const auto f4 = number_of(Dtype::f4_e2m1), s4 = number_of(Dtype::s4);
+  const ForecastSource b200 = source_of("b200", "vllm"), h200 = source_of("h200", "vllm");
+  std::vector<double> errors;
+  const auto add = [&](const ForecastSource& source, std::vector<Problem> parts, double ms) {
+    double ns = 0;
+    for (Problem& part : parts) {
+      const Problem problem = complete_problem(std::move(part));
+      const auto latency = source.latency(problem, work_of(problem), 1);
+      ASSERT_TRUE(latency) << problem.text();
+      EXPECT_THAT(latency->origin, HasSubstr(problem.op)) << "of its own rows";
+      ns += latency->ns;
+    }
+    errors.push_back(std::abs(ns / 1e6 / ms - 1));
+    EXPECT_LT(errors.back(), 0.6) << parts.front().text();
+  };
+  for (const auto& [m, n, k, ms] :
+       std::vector<std::tuple<int, int, int, double>>{{8192, 10240, 8192, 0.2939},
+                                                      {8192, 4096, 7168, 0.1239},
+                                                      {1024, 8192, 8192, 0.0415},
+                                                      {64, 10240, 8192, 0.0132},
+                                                      {1, 8192, 8192, 0.0148},
+                                                      {1, 4096, 7168, 0.0111}}) {
+    Problem product{"packed_gemm", {{"m", m}, {"n", n}, {"k", k}, {"block", 16}}};
+    product.params.set("src_dtype", f4);
+    product.params.set("dst_dtype", bf16);
+    add(b200, {product}, ms);
+  }
+  const auto experts = [&](std::int64_t tokens, std::int64_t count, std::int64_t src,
+                           std::int64_t weights, std::int64_t block) {
+    Problem of{"packed_grouped_gemm", {{"tokens", tokens}, {"top_k", 8}, {"experts", count}}};
+    for (const auto& [name, value] : {std::pair{"skew", std::int64_t{0}},
+                                      {"ep_size", 1},
+                                      {"ep_rank", 0},
+                                      {"block", block},
+                                      {"src_dtype", src},
+                                      {"dst_dtype", bf16},
+                                      {"wei_dtype", weights}}) {
+      of.params.set(name, value);
+    }
+    Problem up = of, down = of;
+    for (const auto& [problem, n, k] : {std::tuple{&up, 512, 7168}, {&down, 7168, 256}}) {
+      problem->params.set("n", n);
+      problem->params.set("k", k);
+    }
+    return std::vector{up, down};
+  };
+  for (const auto& [tokens, ms] :
+       {std::pair{1, 0.0407}, {8, 0.1105}, {64, 0.4665}, {256, 0.490}, {1024, 0.857}}) {
+    add(h200, experts(tokens, 384, bf16, s4, 32), ms);
+  }
+  for (const auto& [tokens, ms] :
+       {std::pair{1, 0.0233}, {16, 0.0582}, {256, 0.1425}, {4096, 0.388}}) {
+    add(b200, experts(tokens, 256, f4, f4, 16), ms);
+  }
+  // A kernel of other weights is another one, whatever was asked for first.
+  const Problem floats = complete_problem(experts(64, 128, bf16, f4, 32).front());
+  EXPECT_TRUE(b200.latency(floats, work_of(floats), 1));
+  add(b200, experts(64, 384, bf16, s4, 32), 0.4076);
+  std::ranges::sort(errors);
+  EXPECT_LT(errors[errors.size() / 2], 0.1);
+}
+
 TEST(ForecastSource, intervals_hold_their_figure_and_none_is_below_its_bound) {
   const ForecastSource source = source_of("h200", "trtllm");
   std::mt19937 random(3);

@@ -57,7 +57,8 @@ TEST(PrecisionRecipes, int8_and_fp8_keep_what_the_device_computes_around_their_l
 
 TEST(PrecisionRecipes, packed_ones_narrow_what_the_checkpoint_packs) {
   using enum Dtype;
-  const PrecisionFacts experts_packed = {.packed = {{KernelKind::experts}}};
+  const PrecisionFacts experts_packed = {.packed = {{KernelKind::experts}},
+                                         .format = PackedWeights::mxfp4};
   const Precision mxfp4 = precision_of("mxfp4", experts_packed);
   EXPECT_THAT(types(mxfp4), ElementsAre(bf16, bf16, bf16, f4_e2m1, bf16, bf16, bf16, bf16));
   EXPECT_EQ(mxfp4.packed, PackedWeights::mxfp4);
@@ -66,13 +67,57 @@ TEST(PrecisionRecipes, packed_ones_narrow_what_the_checkpoint_packs) {
   EXPECT_EQ(precision_of("f4_e2m1", experts_packed).packed, PackedWeights::as_stated);
   EXPECT_THAT(types(precision_of("mxfp4", with_bf16)),
               ElementsAre(f4_e2m1, f4_e2m1, f4_e2m1, f4_e2m1, bf16, bf16, bf16, bf16))
-      << "asked for; the graph says that the checkpoint has none";
+      << "not stored: of all linears";
+}
+
+// Linears that a precision packs where the checkpoint has not the format that is asked for.
+TEST(PrecisionRecipes, packed_ones_of_other_checkpoints_are_of_the_published_recipes) {
+  using enum Dtype;
+  const std::vector<KernelKind> experts = {KernelKind::experts};
+  const PrecisionFacts dense = with_bf16, mixture = {.has_experts = true},
+                       int4 = {.packed = experts, .weights = s4, .has_experts = true},
+                       fp8 = {.packed = experts,
+                              .weights = f8_e4m3fn,
+                              .quantizes_inputs = true,
+                              .has_experts = true};
+  struct Case {
+    const char* name;
+    const PrecisionFacts& facts;
+    std::vector<Dtype> linears;  // qkv, output, ffn, experts
+    PackedWeights packed;
+  };
+  const std::vector<Dtype> all_floats(4, f4_e2m1), all_integers(4, s4),
+      networks = {bf16, bf16, f4_e2m1, f4_e2m1}, stored = {bf16, bf16, bf16, s4};
+  for (const Case& c : {Case{"nvfp4", dense, all_floats, PackedWeights::nvfp4},
+                        {"nvfp4", mixture, networks, PackedWeights::nvfp4},
+                        {"nvfp4", int4, networks, PackedWeights::nvfp4},
+                        {"nvfp4", fp8, networks, PackedWeights::nvfp4},
+                        {"mxfp4", fp8, networks, PackedWeights::mxfp4},
+                        {"awq", dense, all_integers, PackedWeights::awq},
+                        {"awq", int4, all_integers, PackedWeights::awq},
+                        {"gptq", mixture, all_integers, PackedWeights::gptq},
+                        {"w4a16", mixture, all_integers, PackedWeights::weights_only},
+                        {"w4a16", int4, stored, PackedWeights::weights_only},
+                        {"int4", int4, stored, PackedWeights::weights_only},
+                        {"f4_e2m1", int4, stored, PackedWeights::as_stated}}) {
+    const Precision p = precision_of(c.name, c.facts);
+    std::vector<Dtype> found = types(p);
+    EXPECT_EQ(std::vector(found.begin(), found.begin() + 4), c.linears) << c.name;
+    EXPECT_EQ(p.head, bf16) << c.name;
+    EXPECT_EQ(p.packed, c.packed) << c.name;
+    EXPECT_EQ(p.kv_cache, c.packed == PackedWeights::nvfp4 ? f8_e4m3fn : bf16) << c.name;
+  }
+  EXPECT_EQ(precision_of("nvfp4+kv_cache=bf16", dense).kv_cache, bf16);
+  EXPECT_EQ(precision_of("nvfp4", {.packed = experts, .format = PackedWeights::nvfp4}).kv_cache,
+            bf16)
+      << "stored, and no cache is stated";
 }
 
 TEST(PrecisionRecipes, spellings_of_a_dtype_name_its_recipe) {
   EXPECT_EQ(precision_of("fp32", with_bf16).name, "f32");
   EXPECT_EQ(precision_of("BFloat16", with_bf16).name, "bf16");
   EXPECT_EQ(precision_of("s8", with_bf16).name, "int8");
+  EXPECT_EQ(precision_of("int4", with_bf16).name, "w4a16");
   EXPECT_EQ(precision_of("f8_e4m3fn", with_bf16).name, "fp8");
   EXPECT_THAT(refusal_of([] { precision_of("bf61", with_bf16); }),
               testing::AllOf(HasSubstr("unknown dtype 'bf61'"), HasSubstr("bf16")));
@@ -243,7 +288,7 @@ TEST(PrecisionRecipes, of_stored_weights_go_by_their_width) {
         .ffn;
   };
   EXPECT_EQ(ffn_of("w4a16", s4, false), s4);
-  EXPECT_EQ(ffn_of("w4a16", s8, false), f4_e2m1) << "not stored: asked for";
+  EXPECT_EQ(ffn_of("w4a16", s8, false), s4) << "not stored: asked for";
   EXPECT_EQ(ffn_of("w8a16", s8, false), s8);
   EXPECT_EQ(ffn_of("w8a16", f8_e4m3fn, false), f8_e4m3fn);
   EXPECT_EQ(ffn_of("w8a16", s4, false), s8) << "not stored: asked for";

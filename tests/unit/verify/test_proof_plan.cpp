@@ -85,6 +85,7 @@ TEST(ProofPrecisions, narrower_than_16_bits_are_of_linears_between_what_the_devi
   const Dtype f8 = f8_e4m3fn, f4 = f4_e2m1;
   using Types = std::vector<Dtype>;
   const Types packed = {f4, f4, f4, f4, bf16, bf16, bf16, bf16};
+  const Types integers = {s4, s4, s4, s4, bf16, bf16, bf16, bf16};
   const struct {
     const char *stated, *name;
     PackedWeights format;
@@ -95,10 +96,12 @@ TEST(ProofPrecisions, narrower_than_16_bits_are_of_linears_between_what_the_devi
       {"fp8", "fp8", PackedWeights::as_stated, {f8, f8, f8, f8, bf16, bf16, bf16, bf16}},
       {"f8_e4m3fn", "fp8", PackedWeights::as_stated, {f8, f8, f8, f8, bf16, bf16, bf16, bf16}},
       {"w8a16", "w8a16", PackedWeights::weights_only, {s8, s8, s8, s8, bf16, bf16, bf16, bf16}},
-      {"w4a16", "w4a16", PackedWeights::weights_only, packed},
+      {"w4a16", "w4a16", PackedWeights::weights_only, integers},
+      {"int4", "w4a16", PackedWeights::weights_only, integers},
+      {"awq", "awq", PackedWeights::awq, integers},
       {"f4_e2m1", "f4_e2m1", PackedWeights::as_stated, packed},
       {"mxfp4", "mxfp4", PackedWeights::mxfp4, packed},
-      {"nvfp4", "nvfp4", PackedWeights::nvfp4, packed}};
+      {"nvfp4", "nvfp4", PackedWeights::nvfp4, {f4, f4, f4, f4, bf16, bf16, f8, bf16}}};
   for (const auto& p : precisions) {
     EXPECT_EQ(types(precision(p.stated)), p.types) << p.stated;
     EXPECT_EQ(precision(p.stated).name, p.name);
@@ -118,13 +121,19 @@ TEST(ProofPrecisions, are_of_the_linears_that_a_checkpoint_stores_so) {
               ElementsAre(bf16, bf16, bf16, f4, bf16, bf16, bf16, bf16));
   EXPECT_THAT(types(precision("fp8", float8)),
               ElementsAre(f8, bf16, bf16, bf16, bf16, bf16, bf16, bf16));
-  const std::string experts = "00010", linears = "11110", qkv = "10000", all = "11111";
+  ModelSpec mixture;
+  mixture.moe.emplace();
+  const std::string experts = "00010", linears = "11110", qkv = "10000", all = "11111",
+                    networks = "00110";
   for (const auto& [name, spec, narrow] : {std::tuple("w4a16", &packed, experts),
                                            {"w8a16", &packed, linears},
                                            {"int8", &packed, all},
                                            {"int8", &eight, qkv},
                                            {"w8a16", &eight, qkv},
                                            {"mxfp4", &eight, linears},
+                                           {"nvfp4", &packed, linears},
+                                           {"nvfp4", &mixture, networks},
+                                           {"gptq", &mixture, linears},
                                            {"int8", &only, all},
                                            {"w8a16", &only, qkv},
                                            {"int8", &float8, all},

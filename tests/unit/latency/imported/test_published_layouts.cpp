@@ -138,7 +138,36 @@ TEST(PublishedLayouts, weights_of_four_bits_are_an_op_of_their_own) {
   EXPECT_EQ(up.params.at("n"), 2 * 2880);
   EXPECT_EQ(table.series[0].identity.block, "block32");
   EXPECT_EQ(first_of(table, 2), up) << "the engine chooses how activations are held";
+  const Problem integers = first_of(table_of(
+      "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,"
+      "moe_ep_size,distribution,latency\nmoe,int4_wo,64,7168,2048,8,384,1,8,balanced,0.3\n"));
+  EXPECT_EQ(integers.op, "packed_grouped_gemm");
+  EXPECT_EQ(integers.params.dtype("wei_dtype"), Dtype::s4);
+  EXPECT_EQ(integers.params.dtype("src_dtype"), Dtype::bf16) << "weights alone";
   EXPECT_EQ(table.series[2].identity.block, "block32-mxfp8");
+}
+
+// NVFP4: 4-bit values in blocks of 16 on both sides of the product.
+TEST(PublishedLayouts, a_product_of_packed_weights_is_an_op_of_its_own) {
+  const ImportedTable table = table_of(
+      "gemm_dtype,m,n,k,kernel_source,latency\nnvfp4,64,6144,4096,cutlass,0.02\n"
+      "int4_wo,64,6144,4096,marlin,0.03\nbfloat16,64,6144,4096,torch,0.05\n");
+  ASSERT_EQ(table.series.size(), 3u);
+  std::map<std::string, Problem> by_block;
+  for (std::size_t i = 0; i < 3; ++i) {
+    by_block.emplace(table.series[i].identity.block, first_of(table, i));
+  }
+  expect_params(by_block.at("block16").params, {{"m", 64},
+                                                {"n", 6144},
+                                                {"k", 4096},
+                                                {"block", 16},
+                                                {"scale_bits", 8},
+                                                {"src_dtype", number_of(Dtype::f4_e2m1)},
+                                                {"wei_dtype", number_of(Dtype::f4_e2m1)},
+                                                {"dst_dtype", bf16}});
+  expect_params(by_block.at("block128").params,
+                {{"src_dtype", bf16}, {"wei_dtype", number_of(Dtype::s4)}});
+  EXPECT_EQ(by_block.at("").op, "gemm");
 }
 
 TEST(PublishedLayouts, what_is_no_operator_is_counted_with_its_reason) {

@@ -3,6 +3,7 @@
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/training/training.hpp"
+#include "plan/precision.hpp"
 #include "roofline/estimate.hpp"
 
 namespace halmark {
@@ -148,10 +149,89 @@ std::string refusal_of(const ModelSpec& spec, const Precision& precision) {
 TEST(PackedWeights, a_format_that_the_checkpoint_has_not_is_refused) {
   says(refusal_of(tiny_moe(), packed(tiny_moe())),
        "dtype_unsupported: qkv in f4_e2m1: the configuration");
-  says(refusal_of(small(mxfp4), packed(small(mxfp4), PackedWeights::nvfp4)),
-       "experts in f4_e2m1: the configuration of small.json states mxfp4, not nvfp4");
   says(refusal_of(shipped("deepseek-v3"), packed(shipped("deepseek-v3"))),
-       "states no 4-bit weights");
+       "states no 4-bit weights, and the precision names no format");
+  Precision integers = packed(small(mxfp4));
+  integers.experts = Dtype::s4;
+  says(refusal_of(small(mxfp4), integers), "small.json states mxfp4, not s4");
+  integers.packed = PackedWeights::nvfp4;
+  says(refusal_of(small(mxfp4), integers), "experts in s4: nvfp4 has no such weights");
+  Precision kept = packed(small(mxfp4));
+  kept.qkv = Dtype::f4_e2m1;
+  says(refusal_of(small(mxfp4), kept), "does not pack these linears");
+}
+
+// Tensors of checkpoints that ModelOpt wrote of models whose own configuration states something
+// else, by type: values two to a byte, and scales. Experts and networks of every token are packed.
+TEST(PackedWeights, nvfp4_of_other_checkpoints_is_what_the_published_ones_have) {
+  struct Checkpoint {
+    const char* id;
+    double values, scales;  // bytes
+  };
+  for (const Checkpoint& c :
+       {Checkpoint{"glm-5", 364'143'181'824, 45'517'897'728},  // nvidia/GLM-5-NVFP4
+        {"minimax-m2", 112'340'238'336, 14'042'529'792}}) {    // nvidia/MiniMax-M2.5-NVFP4
+    const ModelSpec spec = shipped(c.id);
+    const Precision p = precision_of("nvfp4", {.has_experts = true});
+    ASSERT_EQ(refusal_of(spec, p), "") << c.id;
+    const OperatorGraph graph = graph_of(spec, decode(1, 2, {}, p));
+    double values = 0, bytes = 0;
+    for (const Operator& op : graph.operators) {
+      if (op.dtype != Dtype::f4_e2m1) continue;
+      values += static_cast<double>(op.count * op.parameters) / 2;
+      bytes += static_cast<double>(op.count * op.weight_bytes_whole);
+    }
+    EXPECT_EQ(values, c.values) << c.id;
+    EXPECT_NEAR(bytes - values, c.scales, 1e-5 * c.scales) << c.id << ": and one per matrix";
+    EXPECT_EQ(find_operator(graph, "o_proj").dtype, Dtype::bf16) << c.id;
+    ASSERT_FALSE(graph.spec.assumed.empty());
+    says(graph.spec.assumed.back(), "in nvfp4, a scale of 8 bits per 16 weights");
+  }
+}
+
+// Of every model that ships, whatever its configuration states.
+TEST(PackedWeights, of_a_recipe_are_of_every_model) {
+  std::size_t models = 0;
+  for (const ModelListing& model : list_models({model_dir()})) {
+    const ModelSpec spec = shipped(model.id);
+    const auto wide =
+        static_cast<double>(memory_use(graph_of(spec, decode(1, 2))).largest.weight_bytes);
+    PrecisionFacts facts{.has_experts = spec.moe.has_value()};
+    if (spec.quantization && !spec.quantization->kinds.empty()) {
+      facts.packed = spec.quantization->kinds;
+      facts.weights = spec.quantization->weights;
+      facts.format = spec.quantization->format;
+    }
+    for (const char* name : {"nvfp4", "mxfp4", "awq", "gptq", "w4a16"}) {
+      const Precision p = precision_of(name, facts);
+      ASSERT_EQ(refusal_of(spec, p), "") << model.id << ' ' << name;
+      const auto narrow =
+          static_cast<double>(memory_use(graph_of(spec, decode(1, 2, {}, p))).largest.weight_bytes);
+      EXPECT_LT(narrow, wide) << model.id << ' ' << name;
+      EXPECT_GT(narrow, 0.25 * wide) << model.id << ' ' << name;
+    }
+    ++models;
+  }
+  EXPECT_GT(models, 100u);
+}
+
+// Bits of a weight with its share of a scale, as the papers and libraries of the formats state
+// them.
+TEST(PackedWeights, of_a_recipe_have_the_bits_that_are_published) {
+  for (const auto& [name, bits] : {std::pair{"nvfp4", 4.5},
+                                   {"mxfp4", 4.25},
+                                   {"w4a16", 4.125},
+                                   {"awq", 4.15625},
+                                   {"gptq", 4.15625}}) {
+    const ModelSpec spec = shipped("llama-3.1-70b");
+    const OperatorGraph graph = graph_of(spec, decode(1, 2, {}, precision_of(name, {})));
+    const Operator& up = find_operator(graph, "gate_up_proj");
+    EXPECT_NEAR(
+        8.0 * static_cast<double>(up.weight_bytes_whole) / static_cast<double>(up.parameters), bits,
+        1e-6)
+        << name;
+    EXPECT_EQ(has_operator(graph, "qkv_quantize"), std::string(name) == "nvfp4") << name;
+  }
 }
 
 TEST(PackedWeights, a_block_of_another_size_is_refused) {

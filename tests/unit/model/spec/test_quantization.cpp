@@ -93,6 +93,23 @@ TEST(Quantization, checkpoints_weigh_what_their_files_do) {
   }
 }
 
+// The same files where the configuration is that of the model itself: the recipe's defaults.
+TEST(Quantization, recipes_by_name_weigh_what_their_files_do) {
+  struct Checkpoint {
+    const char *id, *recipe;
+    double gigabytes;
+  };
+  for (const Checkpoint& c : {Checkpoint{"llama-2-7b", "gptq", 3.90},
+                              {"llama-2-7b", "awq", 3.89},
+                              {"llama-3.1-8b", "awq", 5.73}}) {
+    const ModelSpec spec = shipped(c.id);
+    const Configuration of = decode(1, 2, {}, precision_of(c.recipe, {}));
+    ASSERT_EQ(check_configuration(spec, of), std::nullopt);
+    const auto bytes = static_cast<double>(memory_use(graph_of(spec, of)).largest.weight_bytes);
+    EXPECT_NEAR(bytes / 1e9, c.gigabytes, 0.003 * c.gigabytes) << c.id << ' ' << c.recipe;
+  }
+}
+
 // 594 GB, as the page of Kimi-K2-Thinking prints it: experts of 4 bits in groups of 32, the rest
 // in 16.
 TEST(Quantization, a_shipped_model_is_priced_as_it_is_stored) {
@@ -116,9 +133,11 @@ TEST(Quantization, packed_linears_meet_inputs_of_16_bits_and_read_their_zero_poi
   EXPECT_EQ(find_operator(graph, "lm_head").local.op, "gemm");
   EXPECT_FALSE(has_operator(graph, "qkv_quantize"));
   EXPECT_EQ(precision_of("w4a16", facts(spec)).packed, PackedWeights::weights_only);
-  const auto other = check_configuration(spec, decode(1, 2, {}, precision_of("gptq", facts(spec))));
+  Precision floats = p;
+  floats.set(KernelKind::ffn, Dtype::f4_e2m1);
+  const auto other = check_configuration(spec, decode(1, 2, {}, floats));
   ASSERT_TRUE(other);
-  says(other->text, "states awq, not gptq");
+  says(other->text, "awq has no such weights");
 }
 
 TEST(Quantization, the_cache_is_the_one_that_the_checkpoint_states) {
