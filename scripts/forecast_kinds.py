@@ -202,7 +202,7 @@ def of_16_bits(column):
 SOURCE = "kernel_source backend"
 KINDS = [
     Kind("gemm", "gemm", f"gemm_dtype {SOURCE}", "m n k", f"gemm_dtype {SOURCE}", "m", "n k", gemm_axes, gemm_work,
-         lambda r: np.isin(r["gemm_dtype"], ("bfloat16", "fp8", "fp8_block", "nvfp4")), gemm_weight, scattered=2),
+         lambda r: np.isin(r["gemm_dtype"], ("bfloat16", "fp8", "fp8_block", "nvfp4", "int4_wo")), gemm_weight, scattered=2),
     Kind("context_attention", "attention", f"op_name attn_dtype kv_cache_dtype {SOURCE}",
          "batch_size isl num_heads num_key_value_heads head_dim window_size", f"attn_dtype kv_cache_dtype {SOURCE}", "isl",
          "num_heads num_key_value_heads", context_axes, context_work, weight=lambda r: 0.8 * window_weight(r), apart="head_dim", scattered=1),

@@ -45,9 +45,9 @@ struct Quantization {
 // not the format's.
 std::optional<Quantization> read_quantization(ConfigReader& config, const ModelSpec& spec);
 
-// How packed weights of `dtype` are stored under `precision`: as the checkpoint states where that is
-// what the precision asks for, else as the recipe that it names writes them. Nothing where neither
-// says.
+// How packed weights of `dtype` are stored under `precision`: as the checkpoint states where that
+// is what the precision asks for, else as the recipe that it names writes them. Nothing where
+// neither says.
 std::optional<Quantization> packed_format(const ModelSpec& spec, const Precision& precision,
                                           Dtype dtype);
 // What was assumed of packed weights: which linears, blocks and scales; "" where the checkpoint

@@ -184,11 +184,11 @@ TEST_F(Tables, a_table_that_states_another_device_is_passed_over) {
 
 TEST_F(Tables, rows_that_nobody_can_use_are_counted_with_their_reason) {
   const std::string table = write("g.csv",
-                                  "gemm_dtype,m,n,k,latency\nint4_wo,64,1024,2048,0.05\n"
+                                  "gemm_dtype,m,n,k,latency\nsq,64,1024,2048,0.05\n"
                                   "bfloat16,64,1024,2048,0.05\n");
   const TableUse use = priced(choice_of({"imported:" + table})).table_use().at(0);
   EXPECT_EQ(use.rows, 2u);
-  EXPECT_EQ(use.skipped.at("no data type 'int4_wo'"), 1u);
+  EXPECT_EQ(use.skipped.at("no data type 'sq'"), 1u);
 }
 
 TEST_F(Tables, a_hundred_thousand_rows_take_150_bytes_each) {
