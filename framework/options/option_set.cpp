@@ -1,8 +1,11 @@
 #include "options/option_set.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <type_traits>
 
 #include "core/text/shell_word.hpp"
 #include "core/text/url.hpp"
@@ -64,9 +67,37 @@ Option Option::check(const OneOf& words) {
   return *this;
 }
 
+namespace {
+
+// "4k" is 4000 and "4K" 4096, as vLLM reads its counts of tokens (human_readable_int); "1.5m" too.
+// Nothing else is changed: what is no number is refused as it was typed.
+std::string whole_number(std::string text) {
+  if (text.size() < 2) return text;
+  const std::string_view letters = "kmgKMG";
+  const std::size_t letter = letters.find(text.back());
+  if (letter == std::string_view::npos) return text;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end) *
+                       std::pow(letter < 3 ? 1000.0 : 1024.0, static_cast<double>(letter % 3 + 1));
+  const bool is_whole = end == text.c_str() + text.size() - 1 && std::abs(value) < 1e15 &&
+                        std::nearbyint(value) == value;
+  return is_whole ? std::to_string(static_cast<std::int64_t>(value)) : text;
+}
+
+template <class T>
+constexpr bool is_count = std::is_integral_v<T>;
+template <class T>
+constexpr bool is_count<std::optional<T>> = is_count<T>;
+template <class T>
+constexpr bool is_count<std::vector<T>> = is_count<T>;
+
+}  // namespace
+
 template <class T>
 Option OptionSet::add_option(const std::string& names, T& target, const std::string& description) {
-  return Option(app_.add_option(names, target, description));
+  CLI::Option* option = app_.add_option(names, target, description);
+  if constexpr (is_count<T>) option->transform(whole_number, "");
+  return Option(option);
 }
 Option OptionSet::add_flag(const std::string& names, bool& target, const std::string& description) {
   return Option(app_.add_flag(names, target, description));

@@ -130,6 +130,7 @@ const Recipe* find_recipe(std::string_view text) {
 
 // Of what the checkpoint states. 8 bits by what their inputs are, fewer by their format.
 std::string_view stated_recipe(const PrecisionFacts& facts) {
+  if (!facts.named.empty()) return facts.named;
   if (!facts.packed) return "bf16";
   if (dtype_bits(facts.weights) == 8) {
     if (!facts.quantizes_inputs) return "w8a16";

@@ -25,6 +25,7 @@ struct PrecisionFacts {
   bool quantizes_inputs = false;
   std::optional<Dtype> kv_cache = {};  // that the checkpoint states
   bool has_experts = false;            // whether some layers route tokens to experts
+  std::string named = {};              // the recipe that the checkpoint's name says
 };
 
 // Whether a device file states a peak for bf16; one without any peaks says nothing against it.

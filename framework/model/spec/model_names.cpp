@@ -1,7 +1,9 @@
 #include "model/spec/model_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <utility>
 
 #include "core/json/json.hpp"
 
@@ -19,7 +21,91 @@ bool is_of_hub(std::string_view name) {
          });
 }
 
+constexpr auto free_words = std::to_array<std::string_view>(
+    {"instruct", "chat", "it", "hf", "base", "pt", "thinking", "reasoning", "dynamic", "block",
+     "quantized", "quant", "bnb", "mlx", "meta", "nvidia", "autoround", "preview"});
+
+struct PrecisionWord {
+  std::string_view word, recipe;
+};
+// A name may have two ("GPTQ-Int4"): the first of this order counts.
+constexpr auto precision_words = std::to_array<PrecisionWord>({{"awq", "awq"},
+                                                               {"gptq", "gptq"},
+                                                               {"nvfp4", "nvfp4"},
+                                                               {"mxfp4", "mxfp4"},
+                                                               {"fp4", "nvfp4"},
+                                                               {"w4a16", "w4a16"},
+                                                               {"w8a16", "w8a16"},
+                                                               {"w8a8", "int8"},
+                                                               {"int4", "w4a16"},
+                                                               {"4bit", "w4a16"},
+                                                               {"int8", "int8"},
+                                                               {"8bit", "w8a16"},
+                                                               {"fp8", "fp8"},
+                                                               {"bf16", "bf16"},
+                                                               {"fp16", "f16"}});
+
+bool is_date(std::string_view word) {
+  return (word.size() == 4 || word.size() == 6 || word.size() == 8) &&
+         std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Without what stands in front of a slash; points stay within a word, but behind "quantized".
+std::vector<std::string> words_of(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 = 0
+  std::vector<std::string> out = {""};
+  for (const char c : name) {
+    const bool ends = c == '-' || c == '_' || c == ' ' || (c == '.' && out.back() == "quantized");
+    if (ends) {
+      out.emplace_back();
+    } else {
+      out.back() += lower(c);
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+PastedName pasted_name(std::string_view name) {
+  PastedName out;
+  const std::vector<std::string> words = words_of(name);
+  const auto find = [](std::string_view word) {
+    return std::ranges::find(precision_words, word, &PrecisionWord::word);
+  };
+  auto first = precision_words.end();
+  for (const std::string& word : words) first = std::min(first, find(word));
+  if (first != precision_words.end()) out.precision = first->recipe;
+  for (const bool has_dates : {true, false}) {
+    std::string shorter;
+    for (const std::string& word : words) {
+      const bool is_free = std::ranges::find(free_words, word) != free_words.end() ||
+                           find(word) != precision_words.end() || (!has_dates && is_date(word));
+      if (!is_free) shorter += (shorter.empty() ? "" : "-") + word;
+    }
+    if (!shorter.empty()) out.shorter.push_back(std::move(shorter));
+  }
+  return out;
+}
+
+std::string same_family(std::string_view name, const std::vector<std::string>& known) {
+  constexpr std::size_t least = 4, most = 6;
+  const auto shorter = pasted_name(name).shorter;
+  const std::string wanted = normalised(shorter.empty() ? name : shorter.back(), Points::kept);
+  std::vector<std::pair<std::size_t, std::string>> found;
+  for (const std::string& one : known) {
+    const std::string text = normalised(one, Points::kept);
+    const auto end = std::ranges::mismatch(wanted, text).in1;
+    const auto common = static_cast<std::size_t>(end - wanted.begin());
+    if (common >= least) found.emplace_back(common, one);
+  }
+  std::ranges::stable_sort(found, std::greater<>(), &std::pair<std::size_t, std::string>::first);
+  std::string out;
+  for (std::size_t i = 0; i < found.size() && i < most; ++i) {
+    out += (i > 0 ? ", " : "") + found[i].second;
+  }
+  return out;
+}
 
 std::string normalised(std::string_view name, Points points) {
   if (const auto slash = name.rfind('/'); slash != std::string_view::npos) {

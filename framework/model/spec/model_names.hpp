@@ -16,6 +16,18 @@ enum class Points { kept, dropped };
 // "Qwen/Qwen3-0.6B", "qwen3_0.6b" and "qwen3-0.6b" are one name; the organisation is dropped.
 std::string normalised(std::string_view name, Points points);
 
+// A name with words that change no shape: how it was tuned ("-Instruct", "-it"), when ("-2507"),
+// how its weights are stored ("-FP8", "-AWQ"), whose it is ("Meta-").
+struct PastedName {
+  std::vector<std::string> shorter;  // the name without them, with most of its words first
+  std::string precision;             // a recipe of precision_of, "fp8"; "" = no word says
+};
+PastedName pasted_name(std::string_view name);
+
+// Of `known`, those that begin as `name` does, the longest common beginning first; at most six,
+// with commas between them.
+std::string same_family(std::string_view name, const std::vector<std::string>& known);
+
 // The id and the aliases of {"id", "aliases", "checkpoints", ...}, the id first.
 std::vector<std::string> model_names(const Json& document);
 

@@ -93,6 +93,13 @@ std::string shipped_text(const Json& json, const std::string& field, const std::
   return it->get<std::string>();
 }
 
+// The configuration is that of another checkpoint, whose weights may be stored otherwise.
+void name_precision(const std::string& recipe, ModelSpec& spec) {
+  if (recipe.empty()) return;
+  spec.named_precision = recipe;
+  spec.assumed.push_back("weights in " + recipe + ", as the name says");
+}
+
 // `asked`: the name that was typed; "" = the file's own.
 ModelSpec read_document(const Json& json, const std::string& where, std::string_view asked) {
   if (!is_shipped(json)) return read_config(json, where);
@@ -102,6 +109,7 @@ ModelSpec read_document(const Json& json, const std::string& where, std::string_
   spec.id = kept_name(spec.names, asked);
   spec.checkpoint = checkpoint_name(json, spec.id);
   spec.source = shipped_text(json, "source", where);
+  if (json.contains("precision")) name_precision(shipped_text(json, "precision", where), spec);
   if (json.contains("note")) spec.note = shipped_text(json, "note", where);
   const auto total = json.find("published_total_params");
   if (total != json.end() && total->is_number_integer()) {
@@ -200,15 +208,20 @@ ModelSpec read_model(std::string_view json_text, const std::string& where) {
 
 namespace {
 
+struct FoundModel {
+  fs::path file;
+  PastedName pasted = {};  // where the name answers only without some of its words
+};
+
 // Throws Error (exit 2) for a name that no file answers to.
-fs::path file_of(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
-  if (is_path(id_or_path)) return file_at(fs::path(id_or_path));
+FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
+  if (is_path(id_or_path)) return {file_at(fs::path(id_or_path))};
   const std::string wanted = normalised(id_or_path, Points::kept);
   const std::vector<fs::path> files = shipped_files(model_dirs);
   // The file is named after the id: the usual case opens one file, aliases open them all.
   for (const fs::path& file : files) {
     if (!wanted.empty() && normalised(file.stem().string(), Points::kept) == wanted) {
-      return file;
+      return {file};
     }
   }
   std::vector<ModelListing> listings;
@@ -218,8 +231,20 @@ fs::path file_of(std::string_view id_or_path, const std::vector<fs::path>& model
     known.push_back(file.stem().string());
   }
   const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
-  if (found != nullptr) return found->file;
-  throw refused("unknown model '" + printable(id_or_path) + "'", {}, suggestion(id_or_path, known));
+  if (found != nullptr) return {found->file};
+  PastedName pasted = pasted_name(id_or_path);
+  for (const std::string& shorter : pasted.shorter) {
+    found = find_listing(shorter, listings);
+    if (found == nullptr) continue;
+    pasted.shorter = {shorter};
+    return {found->file, std::move(pasted)};
+  }
+  std::string help = suggestion(id_or_path, known);
+  const std::string family = same_family(id_or_path, known);
+  if (!help.starts_with("did you mean") && !family.empty()) {
+    help = "of that family " + family + " are known; or name the model's config.json";
+  }
+  throw refused("unknown model '" + printable(id_or_path) + "'", {}, help);
 }
 
 }  // namespace
@@ -241,15 +266,30 @@ void add_stated_beside(const fs::path& file, Json& config) {
 }  // namespace
 
 ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
-  const fs::path file = file_of(id_or_path, model_dirs);
-  Json document = read_json_file(file.string());
-  add_stated_beside(file, document);
-  return read_document(document, input_name(file.string()), id_or_path);
+  const FoundModel found = find_model(id_or_path, model_dirs);
+  Json document = read_json_file(found.file.string());
+  add_stated_beside(found.file, document);
+  const std::string where = input_name(found.file.string());
+  if (found.pasted.shorter.empty()) return read_document(document, where, id_or_path);
+  ModelSpec spec = read_document(document, where, found.pasted.shorter.front());
+  // The checkpoint that was named, by the owner of the one that it is a variant of.
+  const auto slash = spec.checkpoint.find('/');
+  const bool has_owner = id_or_path.find('/') != std::string_view::npos;
+  spec.checkpoint =
+      (has_owner || slash == std::string::npos ? "" : spec.checkpoint.substr(0, slash + 1)) +
+      std::string(id_or_path);
+  spec.id = id_or_path;
+  name_precision(found.pasted.precision, spec);
+  return spec;
 }
 
 std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
-  Json document = read_json_file(file_of(id_or_path, model_dirs).string());
-  if (is_shipped(document)) document["id"] = kept_name(model_names(document), id_or_path);
+  const FoundModel found = find_model(id_or_path, model_dirs);
+  Json document = read_json_file(found.file.string());
+  if (!is_shipped(document)) return dump_json(document);
+  document["id"] = found.pasted.shorter.empty() ? kept_name(model_names(document), id_or_path)
+                                                : std::string(id_or_path);
+  if (!found.pasted.precision.empty()) document["precision"] = found.pasted.precision;
   return dump_json(document);
 }
 

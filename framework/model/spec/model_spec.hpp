@@ -46,6 +46,7 @@ struct ModelSpec {
   std::string id;
   std::vector<std::string> names;  // that the same configuration has
   std::string checkpoint;          // what an engine loads: a name of a hub, else as the id
+  std::string named_precision;     // the recipe that the name says, whatever the configuration does
   std::string family;              // key of the family table: "llama", "qwen2", "qwen3"
   std::string architecture;        // model_type of the configuration
   std::string source;              // where the configuration is from

@@ -44,7 +44,8 @@ void refuse_certify(const Sweep& sweep) {
 }  // namespace
 
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
-  PrecisionFacts out{.has_bf16 = has_bf16, .has_experts = spec.moe.has_value()};
+  PrecisionFacts out{
+      .has_bf16 = has_bf16, .has_experts = spec.moe.has_value(), .named = spec.named_precision};
   if (!spec.quantization) return out;
   const Quantization& stated = *spec.quantization;
   out.kv_cache = stated.kv_cache;
@@ -58,7 +59,7 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
 
 std::string checkpoint_precision(const std::string& model, const Folders& models) {
   const PrecisionFacts facts = precision_facts(load_model(model, models), true);
-  if (!facts.packed && !facts.kv_cache) return {};
+  if (!facts.packed && !facts.kv_cache && facts.named.empty()) return {};
   return precision_of(checkpoint_recipe, facts).name;
 }
 

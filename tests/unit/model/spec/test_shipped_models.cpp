@@ -27,6 +27,52 @@ TEST(ShippedModels, each_states_its_source_and_is_found_by_every_name) {
   }
 }
 
+// As they stand on a hub, in an engine's command or in a post.
+TEST(ShippedModels, names_as_they_are_pasted_give_shape_and_precision) {
+  struct Row {
+    const char *name, *id, *precision, *checkpoint;
+  };
+  for (const Row& row : {
+           Row{"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b", "",
+               "meta-llama/Llama-3.1-8B-Instruct"},
+           Row{"meta-llama/Meta-Llama-3.1-8B-Instruct", "llama-3.1-8b", "",
+               "meta-llama/Meta-Llama-3.1-8B-Instruct"},
+           Row{"llama-3.3-70b-instruct", "llama-3.1-70b", "", "meta-llama/llama-3.3-70b-instruct"},
+           Row{"Qwen/Qwen3-32B-AWQ", "qwen3-32b", "awq", "Qwen/Qwen3-32B-AWQ"},
+           Row{"qwen3-32b-fp8", "qwen3-32b", "fp8", "Qwen/qwen3-32b-fp8"},
+           Row{"Qwen/Qwen3-235B-A22B-Instruct-2507-FP8", "qwen3-235b-a22b", "fp8",
+               "Qwen/Qwen3-235B-A22B-Instruct-2507-FP8"},
+           Row{"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", "gptq",
+               "Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4"},
+           Row{"RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "llama-3.1-8b", "w4a16",
+               "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16"},
+           Row{"nvidia/DeepSeek-V3-0324-FP4", "deepseek-v3", "nvfp4",
+               "nvidia/DeepSeek-V3-0324-FP4"},
+           Row{"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3", "", "deepseek-ai/DeepSeek-V3-0324"},
+           Row{"unsloth/gpt-oss-120b-BF16", "gpt-oss-120b", "bf16", "unsloth/gpt-oss-120b-BF16"},
+           Row{"google/gemma-3-27b-it", "gemma-3-27b", "", "google/gemma-3-27b-it"},
+           Row{"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b-v0.1", "",
+               "mistralai/Mixtral-8x7B-Instruct-v0.1"},
+           Row{"mistralai/Mistral-Large-Instruct-2407", "mistral-large-2407", "",
+               "mistralai/Mistral-Large-Instruct-2407"},
+           Row{"meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama-4-scout-17b-16e", "",
+               "meta-llama/Llama-4-Scout-17B-16E-Instruct"},
+       }) {
+    const ModelSpec spec = shipped(row.name);
+    EXPECT_EQ(spec.id, row.name) << "what was asked for";
+    EXPECT_THAT(spec.names, Contains(row.id)) << row.name;
+    EXPECT_EQ(spec.named_precision, row.precision) << row.name;
+    EXPECT_EQ(spec.checkpoint, row.checkpoint);
+  }
+  // Another vocabulary, another length: no word that changes nothing.
+  for (const char* name : {"mistralai/Mistral-7B-Instruct-v0.3", "Qwen/Qwen2.5-7B-Instruct-1M"}) {
+    const std::string line = refusal_line([&] { shipped(name); });
+    EXPECT_THAT(line, AllOf(HasSubstr("unknown model"), HasSubstr("of that family"))) << line;
+  }
+  EXPECT_THAT(refusal_line([] { shipped("mistralai/Mistral-7B-Instruct-v0.3"); }),
+              HasSubstr("family mistral-7b-v0.1"));
+}
+
 // A name that is not the file's own is never loaded as the file's own checkpoint unless the file
 // says so; a name of a hub is that checkpoint.
 TEST(ShippedModels, what_an_engine_loads_is_what_was_asked_for) {
