@@ -172,7 +172,8 @@ std::map<std::string, double> expected_shares(const PricedStep& step, const Step
     std::string from = expected_from(step.expected[i]);
     from.resize(std::min(from.size(), from.find(": ")));
     if (const std::size_t of_table = from.rfind(" of "); of_table != from.npos) {
-      from.erase(0, of_table + 4);
+      const std::size_t kept = from.starts_with("transferred ") ? from.find(" of ") + 4 : 0;
+      from.erase(kept, of_table + 4 - kept);
     }
     out[from] += of.step.operator_ns[i] / of.step.ns;
   }

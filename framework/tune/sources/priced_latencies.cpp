@@ -12,6 +12,7 @@
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "journal/run_identity.hpp"
+#include "latency/forecast/carried_forecast.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolation/interpolated_source.hpp"
 #include "latency/journal_source.hpp"
@@ -171,8 +172,14 @@ class SourcesAssembly {
 
   // A device that was measured here is no known one, whatever it is called.
   void add_forecast() {
+    const Folders folders = config_dirs("forecasts");
     std::vector<ForecastFile> files;
-    if (!target_.is_measured) files = forecast_files(config_dirs("forecasts"), target_.id);
+    std::optional<NearDevice> near;
+    if (!target_.is_measured) files = forecast_files(folders, target_.id);
+    if (!target_.is_measured && files.empty()) {
+      near = nearest_with_tables(target_, folders, devices_);
+      if (near) files = forecast_files(folders, near->device.id);
+    }
     const std::string& engine = engine_.empty() ? choice_.engine : engine_;
     const ForecastFile* file = forecast_of(files, engine);
     const bool is_other = file != nullptr && !engine.empty() && file->engine != engine;
@@ -183,17 +190,25 @@ class SourcesAssembly {
         throw refused(none, choice_.where,
                       "halmark forecasts lists what there is; roofline gives bounds");
       }
-      out_.sources.push_back(none + ": bounds instead");
+      out_.sources.push_back(none + " or a device like it: bounds instead");
       return;
     }
-    auto source = std::make_unique<ForecastSource>(*file, target_, network_, joins());
-    out_.sources.push_back(fmt::format(
-        "{}{}: kernels on {} that others measured ({}), thinned; 90 % intervals of the rows that "
-        "were left out",
-        source->name(), is_other ? ", because there is none of " + engine : "", target_.id,
-        file->source));
+    const Device& measured_on = near ? near->device : target_;
+    auto source = std::make_unique<ForecastSource>(*file, measured_on, network_, joins());
+    out_.sources.push_back(
+        fmt::format("{}{}: kernels on {} that others measured ({}), thinned; 90 % intervals of {}",
+                    source->name(), is_other ? ", because there is none of " + engine : "",
+                    measured_on.id, file->source,
+                    near ? "devices that were left out: transferred to " + target_.id +
+                               ", of which there are no tables, by what binds"
+                         : "the rows that were left out"));
     out_.forecast = source.get();
-    out_.chain.add(SourceKind::forecast, std::move(source));
+    if (near) {
+      out_.chain.add(SourceKind::transferred, std::make_unique<CarriedForecast>(
+                                                  std::move(source), *near, target_, network_));
+    } else {
+      out_.chain.add(SourceKind::forecast, std::move(source));
+    }
   }
 
   void say_left_out(const char* who, const QuarantinedTimes& left_out) {

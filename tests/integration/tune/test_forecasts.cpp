@@ -53,14 +53,34 @@ TEST_F(Forecasts, times_of_the_operators_sum_to_the_step_and_say_where_they_are_
 }
 
 TEST_F(Forecasts, a_device_without_tables_has_bounds_and_says_so) {
-  const Outcome o = halmark(step({"--device", "h20"}));
+  const Outcome o = halmark(step({"--device", "mi300x"}));
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("a step at best on h20"),
-                           HasSubstr("no forecast tables of h20: bounds instead")));
-  const Outcome alone = halmark(step({"--device", "h20", "--latency", "forecast"}));
+  EXPECT_THAT(o.out,
+              AllOf(HasSubstr("a step at best on mi300x"),
+                    HasSubstr("no forecast tables of mi300x or a device like it: bounds instead")));
+  const Outcome alone = halmark(step({"--device", "mi300x", "--latency", "forecast"}));
   EXPECT_EQ(alone.exit_code, 2);
   EXPECT_TRUE(is_one_line(alone.err)) << alone.err;
   EXPECT_THAT(alone.err, HasSubstr("halmark forecasts"));
+}
+
+// The same silicon with slower memory, and a card of another kind.
+TEST_F(Forecasts, a_device_without_tables_has_those_of_the_nearest_and_says_so) {
+  for (const auto& [device, near] : {std::pair{"h100-pcie", "h100-sxm"}, {"rtx-4090", "l40s"}}) {
+    const Outcome o = halmark(step({"--device", device}));
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_THAT(o.out, HasSubstr(std::string("transferred to ") + device));
+    EXPECT_THAT(o.out, HasSubstr(std::string("transferred from ") + near + " of forecast vllm"));
+    const Json own = data_of(step({"--device", near}))["answer"],
+               carried = data_of(step({"--device", device}))["answer"];
+    const auto width = [](const Json& answer) {
+      const Json& interval = answer["expected_interval_ms"];
+      return interval[1].get<double>() / interval[0].get<double>();
+    };
+    EXPECT_EQ(carried["time_source"], "expected");
+    EXPECT_GT(width(carried), width(own)) << "less is known of it";
+    EXPECT_GE(carried["expected_ms"].get<double>(), carried["floor_ms"].get<double>());
+  }
 }
 
 TEST_F(Forecasts, an_engine_that_no_table_is_of_is_refused_where_it_is_named) {
