@@ -187,6 +187,12 @@ TEST(PackedWeights, nvfp4_of_other_checkpoints_is_what_the_published_ones_have) 
     ASSERT_FALSE(graph.spec.assumed.empty());
     says(graph.spec.assumed.back(), "in nvfp4, a scale of 8 bits per 16 weights");
   }
+  // nvidia/Kimi-K2.5-NVFP4, all files: the vision tower and shared experts of 8 bits are more
+  // there.
+  const ModelSpec kimi = shipped("kimi-k2.5");
+  const Configuration of = decode(1, 2, {}, precision_of("nvfp4", {.has_experts = true}));
+  const MemoryUse use = memory_use(graph_of(kimi, of));
+  EXPECT_NEAR(static_cast<double>(use.largest.weight_bytes), 590'850'735'131, 0.005 * 590.85e9);
 }
 
 // Of every model that ships, whatever its configuration states.
