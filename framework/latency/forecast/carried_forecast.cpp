@@ -14,8 +14,7 @@
 namespace halmark {
 namespace {
 
-constexpr double farthest = 1.6;    // a factor of five
-constexpr double launch_ns = 2000;  // of a kernel in a captured graph
+constexpr double farthest = 1.6;  // a factor of five
 // |error| in logarithms that 90 % of kernels stay below where each device with tables was left out
 // and carried from the nearest other: at no distance, and per distance.
 constexpr double error_at_none = 0.15, error_per_distance = 0.45;
@@ -59,10 +58,6 @@ std::ptrdiff_t missing_types(const Device& target, const Device& other) {
   });
 }
 
-double larger(const ResourceTimes& times) {
-  return std::max({times.compute_ns, times.memory_ns, times.link_ns});
-}
-
 }  // namespace
 
 std::optional<NearDevice> nearest_with_tables(const Device& target,
@@ -100,7 +95,8 @@ std::optional<Latency> CarriedForecast::latency(const Problem& problem, const Wo
   const auto there = there_.of(problem), here = here_.of(problem);
   if (!known || known->status == Status::quarantined || !there || !here) return std::nullopt;
   const double bound_ns = roofline::step_bound(problem, work, ceilings_).ns();
-  const double ratio = (launch_ns + larger(*here)) / (launch_ns + larger(*there));
+  const double ratio =
+      (graph_launch_ns + here->largest_ns()) / (graph_launch_ns + there->largest_ns());
   const double far =
       here->link_ns > 0 ? std::abs(std::log(here->link_ns / there->link_ns)) : near_.distance;
   const double width = std::exp(error_at_none + error_per_distance * far);

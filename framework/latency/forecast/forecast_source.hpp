@@ -32,6 +32,7 @@ class ForecastSource final : public PlacedSource {
   // Provenance interpolated; the origin names engine and release. Which kernel an engine takes is
   // not known: it is rarely the slowest, so the fastest of those whose sizes reach the problem
   // counts. Never below the bound: quarantined where all say so by more than their rounding.
+  // Products whose weights no table has packed are those of 16-bit weights, by what binds both.
   // Nothing for collectives of ranks that lie farther apart than those of the tables.
   std::optional<Latency> latency(const Problem& problem, const Work& work,
                                  std::int64_t stride) const override;
@@ -43,6 +44,7 @@ class ForecastSource final : public PlacedSource {
  private:
   using Kernels = std::vector<InterpolatedSource>;  // one for each implementation
   const Kernels& kernels(const Problem& problem) const;
+  std::optional<Latency> of_wide_weights(const Problem& packed, const Work& work) const;
   void read(const ForecastKind& kind, const Problem& problem, Kernels& to) const;
   TableUse& use_of(const ForecastKind& kind) const;
 

@@ -22,16 +22,12 @@ double unlikeness(const ResourceRates& a, const ResourceRates& b, const Resource
   return std::max(unlikeness_min, std::abs(std::log(rate(a) / rate(b))));
 }
 
-double larger(const ResourceTimes& times) {
-  return std::max({times.compute_ns, times.memory_ns, times.link_ns});
-}
-
 // How much longer the target takes.
 double ratio(const Interpolation& known, const Problem& problem, const ResourceTimes& from,
              const ResourceTimes& to) {
   if (const EfficiencyCurve* curve = known.curve(problem)) return curve->ns(to) / curve->ns(from);
   const double launch_ns = known.launch_ns(problem);
-  return (launch_ns + larger(to)) / (launch_ns + larger(from));
+  return (launch_ns + to.largest_ns()) / (launch_ns + from.largest_ns());
 }
 
 }  // namespace

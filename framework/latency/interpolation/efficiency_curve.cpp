@@ -46,6 +46,8 @@ double loss(double error) {
 
 }  // namespace
 
+double ResourceTimes::largest_ns() const { return std::max({compute_ns, memory_ns, link_ns}); }
+
 ResourceTimes::Resource ResourceTimes::binding() const {
   if (link_ns > compute_ns && link_ns > memory_ns) return Resource::link;
   return compute_ns > memory_ns ? Resource::compute : Resource::memory;

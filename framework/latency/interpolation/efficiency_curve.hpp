@@ -25,7 +25,10 @@ struct ResourceTimes {
 
   enum class Resource { compute, memory, link };
   Resource binding() const;
+  double largest_ns() const;
 };
+// What a launch of a captured graph takes, on every device.
+inline constexpr double graph_launch_ns = 2000;
 std::string_view resource_name(ResourceTimes::Resource resource);
 
 // The resources of one device.

@@ -168,6 +168,33 @@ TEST(ForecastSource, packed_weights_take_what_their_rows_say) {
   EXPECT_LT(errors[errors.size() / 2], 0.1);
 }
 
+// No table of vLLM on an A100 has int4 products; those of TensorRT-LLM there were measured.
+TEST(ForecastSource, weights_that_no_table_has_packed_are_estimated_by_wide_ones) {
+  const ForecastSource with = source_of("a100", "trtllm"), without = source_of("a100", "vllm");
+  std::vector<double> errors;
+  double held = 0;
+  for (const std::int64_t m : {1, 8, 32, 128, 512, 2048, 8192}) {
+    for (const auto& [n, k] : {std::pair{4096, 4096}, {6144, 4096}, {8192, 8192}, {4096, 14336}}) {
+      Problem product{"packed_gemm", {{"m", m}, {"n", n}, {"k", k}, {"block", 128}}};
+      product.params.set("src_dtype", bf16);
+      product.params.set("dst_dtype", bf16);
+      product.params.set("wei_dtype", number_of(Dtype::s4));
+      const Problem problem = complete_problem(std::move(product));
+      const auto truth = with.latency(problem, work_of(problem), 1);
+      const auto found = without.latency(problem, work_of(problem), 1);
+      ASSERT_TRUE(truth && found) << problem.text();
+      EXPECT_THAT(truth->origin, HasSubstr("packed_gemm"));
+      EXPECT_THAT(found->origin, testing::StartsWith("packed weights by those of 16 bits of "));
+      EXPECT_GE(found->ns, found->lower_bound_ns);
+      errors.push_back(std::abs(std::log(found->ns / truth->ns)));
+      held += found->low_ns <= truth->ns && truth->ns <= found->high_ns;
+    }
+  }
+  std::ranges::sort(errors);
+  EXPECT_LT(errors[errors.size() / 2], std::log(1.5));
+  EXPECT_GE(held / static_cast<double>(errors.size()), 0.8);
+}
+
 TEST(ForecastSource, intervals_hold_their_figure_and_none_is_below_its_bound) {
   const ForecastSource source = source_of("h200", "trtllm");
   std::mt19937 random(3);
