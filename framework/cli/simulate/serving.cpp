@@ -44,7 +44,7 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
   CommandResult out =
       shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels, s.record, s.summary,
-                                 s.closed_form, s.keeps_ttft, s.keeps_tpot, s.basis}));
+                                 s.closed_form, s.keeps_ttft, s.keeps_tpot, s.ranges, s.basis}));
   if (!files.events.empty()) {
     write_whole_file(serving::events_text(s.record.timeline), files.events);
     out.text += "events written to " + files.events + '\n';
@@ -90,7 +90,8 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--kv-blocks", q->engine.blocks, "Of an engine's cache (what fits)");
   app.add_option("--block-tokens", q->engine.block_tokens, "Of a KV block (16)");
   app.add_option("--max-batch", q->engine.requests_max, "Requests in a batch (no limit)");
-  app.add_option("--engine", q->engine_terms, "Fitted host and scheduler terms: trtllm, vllm");
+  app.add_option("--engine", q->engine_terms,
+                 "Fitted host and scheduler terms: sglang, trtllm, vllm");
   app.add_option("--cold-start", q->cold_start, "Weights from disk:GB/s or network:GB/s first");
   app.add_option("--ttft", q->ttft, "Level: time to the first token at most, 1s");
   app.add_option("--tpot", q->tpot, "Level: time between tokens at most, 30ms");

@@ -74,7 +74,8 @@ std::vector<std::string> engine_versions(const std::string& engine,
   for (const fs::path& folder : folders) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder / engine, ignored)) {
-      if (entry.path().extension() == ".json") found.insert(entry.path().stem());
+      const bool is_release = entry.path().stem() != "serving_terms";
+      if (entry.path().extension() == ".json" && is_release) found.insert(entry.path().stem());
     }
   }
   std::vector<std::string> out(found.begin(), found.end());

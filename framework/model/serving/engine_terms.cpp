@@ -47,7 +47,7 @@ std::optional<ClosedLoopFigures> serve_closed_loop(const RequestShape& request,
   const auto all = static_cast<double>(clients);
   const double most =
       limits.requests_max > 0 ? std::min(all, static_cast<double>(limits.requests_max)) : all;
-  const double away_ns = terms.whole_arrival_ns(request.input_tokens);
+  const double away_ns = terms.arrival_ns;
   // b + X a grows with b; below one request the engine is idle part of the time. Who comes while
   // others are served waits for the rest of the step in progress.
   const auto clients_of = [&](double b, const EngineFigures& f) {

@@ -2,49 +2,41 @@
 // its queue. The closed form (serving.hpp) and the events (simulate/serving) take the same terms.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "model/serving/serving.hpp"
 
 namespace halmark {
 
 // All zero and one: an engine that costs nothing. Fitted values:
-// configs/engines/serving_terms.toml.
+// configs/engines/ENGINE/serving_terms.json.
 struct EngineTerms {
-  double device_scale = 1;  // kernels of a step in the engine, over the same measured alone
-  double step_ns = 0;       // host, per step: what the device waits for
-  double sequence_ns = 0;   // per request in a step: sampling, bookkeeping
-  double token_ns = 0;      // per prompt token in a step
-  // A step with prompts is launched kernel by kernel, where one of tokens alone is replayed: it
-  // takes as long as its launches at least.
-  double prompt_step_ns = 0;
-  double arrival_ns = 0;        // network and admission: from the client to the queue and back
-  double arrival_token_ns = 0;  // per prompt token before the queue: tokenising
+  // Kernels of a step in the engine, over the same measured alone; what it makes of them is not
+  // faster than their bound (LayoutTimes).
+  double device_scale = 1;
+  double step_ns = 0;      // host, per step: what the device waits for
+  double sequence_ns = 0;  // per request in a step: sampling, bookkeeping
+  double token_ns = 0;     // per prompt token in a step
+  double arrival_ns = 0;   // network and admission: from the client to the queue and back
   auto operator<=>(const EngineTerms&) const = default;
 
   double whole_step_ns(double device_ns, double sequences, double prompt_tokens) const {
-    const double least_ns = prompt_tokens > 0 ? prompt_step_ns : 0;
-    return std::max(device_scale * device_ns, least_ns) + step_ns + sequence_ns * sequences +
-           token_ns * prompt_tokens;
-  }
-  double whole_arrival_ns(std::int64_t input_tokens) const {
-    return arrival_ns + arrival_token_ns * static_cast<double>(input_tokens);
+    return device_scale * device_ns + step_ns + sequence_ns * sequences + token_ns * prompt_tokens;
   }
 };
 
 // A measured figure lies between these times the predicted one in 90 % of cases, 5 % on each side:
-// of curves that a fit was not given.
+// of models and devices that a fit was not given. All errors together: kernels, terms, releases.
 struct Ratios {
   double low = 1, high = 1;
 };
 
 // The engine that the kernels of a step were measured in.
 struct ServingEngine {
-  std::string_view name;  // see engine_memory
+  std::string name;  // see engine_memory
   EngineTerms terms;
   Ratios ttft, tpot;
 };
@@ -79,7 +71,7 @@ struct ClosedLoopFigures {
 };
 
 // `clients` of a closed loop against one engine. Of B clients some are on their way to the queue
-// (a = whole_arrival_ns), at most M = requests_max are in the batch, the rest waits: with b in the
+// (a = arrival_ns), at most M = requests_max are in the batch, the rest waits: with b in the
 // batch, R(b) of serve_together, X = b / R(b), the smallest b with b + X a = B, at most M. Below it
 // a request that comes at any time waits for the rest of the step in progress. TTFT is what of B /
 // X (Little's law) is not spent on later tokens. Nothing when a step has no time.

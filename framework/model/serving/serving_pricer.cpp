@@ -57,7 +57,7 @@ std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_
   }
   const KernelTime time = evaluate(pricer_->step(layout_), slots).time;
   if (!time.is_known) return std::nullopt;
-  return time.*end_;
+  return scale_ < 1 ? std::max(time.*end_, time.lower_bound_ns / scale_) : time.*end_;
 }
 
 std::optional<double> LayoutTimes::step_ns(const StepMix& mix) const {
@@ -202,7 +202,7 @@ ServingPricer::Answer ServingPricer::aggregated(const Configuration& configurati
   ServedEstimate out;
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
-    const LayoutTimes times(steps_, layout, decode_context(), end.of_kernel);
+    const LayoutTimes times(steps_, layout, decode_context(), end.of_kernel, scale());
     const auto engine = this->served(requests, served.token_budget, times);
     if (!engine) return no_time();
     ServingFigures& f = out.*end.figures;
@@ -259,13 +259,12 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
     const EngineTerms terms = facts_.engine ? facts_.engine->terms : EngineTerms();
-    const LayoutTimes device_prefill(steps_, prefill, decode_context(), end.of_kernel);
-    const LayoutTimes device_decode(steps_, decode, decode_context(), end.of_kernel);
+    const LayoutTimes device_prefill(steps_, prefill, decode_context(), end.of_kernel, scale());
+    const LayoutTimes device_decode(steps_, decode, decode_context(), end.of_kernel, scale());
     const EngineTimes of_prefill(device_prefill, terms), of_decode(device_decode, terms);
-    const auto pools =
-        serve_apart(request_, served.concurrency, served.token_budget,
-                    {&of_prefill, served.prefill_workers}, {&of_decode, served.decode_workers},
-                    transfer_ns + terms.whole_arrival_ns(request_.input_tokens));
+    const auto pools = serve_apart(
+        request_, served.concurrency, served.token_budget, {&of_prefill, served.prefill_workers},
+        {&of_decode, served.decode_workers}, transfer_ns + terms.arrival_ns);
     if (!pools) return no_time();
     const auto in_worker = static_cast<std::int64_t>(std::ceil(pools->decoding - 1e-6));
     const Memory of_prompts = memory(prefill, 1, served.token_budget, request_.input_tokens);

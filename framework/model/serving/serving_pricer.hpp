@@ -27,7 +27,7 @@ struct ServingFacts {
   std::optional<double> transfer_bytes_per_s;
   FabricRate fabric_bytes_per_s = {};  // in its place where the deployment lies on a known fabric
   const Device* peaks = nullptr;       // what MFU is judged by
-  bool has_interval = false;           // the times have ends that differ
+  bool has_interval = false;           // the times have ends that differ, and nothing else has
   std::optional<ServingEngine> engine = {};
 };
 
@@ -35,11 +35,13 @@ struct ServingFacts {
 // waits for the others. Operators that follow from the number of tokens alone see all tokens of the
 // step at once; attention and what else belongs to sequences is added per kind; logits are made for
 // one row of every request. Fractions of decoding requests lie between the two whole numbers.
+// `scale`: what an engine makes of these times (EngineTerms); no step is so short that it lies
+// below its bound then.
 class LayoutTimes : public StepTimes {
  public:
   LayoutTimes(StepPricer& pricer, StepPricer::Layout layout, std::int64_t decode_context,
-              double KernelTime::*end)
-      : pricer_(&pricer), layout_(layout), context_(decode_context), end_(end) {}
+              double KernelTime::*end, double scale = 1)
+      : pricer_(&pricer), layout_(layout), context_(decode_context), end_(end), scale_(scale) {}
   std::optional<double> step_ns(const StepMix& mix) const override;
 
  private:
@@ -49,6 +51,7 @@ class LayoutTimes : public StepTimes {
   StepPricer::Layout layout_;
   std::int64_t context_;
   double KernelTime::*end_;
+  double scale_;
   mutable TypeTimes slots_;  // of the step being priced: keeps its memory from call to call
 };
 
@@ -71,6 +74,7 @@ class ServingPricer {
   struct Memory {
     std::int64_t largest_rank = 0, total = 0;
   };
+  double scale() const { return facts_.engine ? facts_.engine->terms.device_scale : 1; }
   Answer aggregated(const Configuration& configuration);
   Answer disaggregated(const Configuration& configuration);
   std::optional<Refusal> layout_refusal(const Configuration& configuration,
@@ -80,7 +84,8 @@ class ServingPricer {
   std::optional<Refusal> memory_refusal(const Memory& memory) const;
   std::optional<ClosedLoopFigures> served(std::int64_t requests, std::int64_t token_budget,
                                           const StepTimes& times) const;
-  // As much faster or slower as the engine's measured figures are.
+  // As much faster or slower as measured figures of the engine were, whatever its kernels' own
+  // intervals say: those ratios hold their errors too.
   void widen(const Configuration& configuration, ServedEstimate& estimate);
   void finish(const Configuration& configuration, ServingFigures& figures);
   std::optional<double> ideal_request_ns(const Precision& precision);

@@ -19,18 +19,22 @@ using report::TextTable;
 std::string latency_table(const ServingPage& page) {
   const serving::ServerSummary& s = page.summary;
   const bool has_closed_form = page.closed_form.has_value();
-  TextTable table({"", "n", "mean", "p50", "p90", "p99", has_closed_form ? "closed form" : ""},
-                  {false, true, true, true, true, true, true});
-  const auto add = [&](const char* name, const serving::Percentiles& p, double closed_ns) {
+  TextTable table({"", "n", "mean", page.ranges ? "measured" : "", "p50", "p90", "p99",
+                   has_closed_form ? "closed form" : ""},
+                  {false, true, true, true, true, true, true, true});
+  const serving::MeanRanges ranges = page.ranges.value_or(serving::MeanRanges{});
+  const auto add = [&](const char* name, const serving::Percentiles& p,
+                       const serving::MeanRange& range, double closed_ns) {
     if (p.n == 0) return;
-    table.add({name, std::to_string(p.n), duration_text(p.mean), duration_text(p.p50),
-               duration_text(p.p90), duration_text(p.p99),
+    table.add({name, std::to_string(p.n), duration_text(p.mean),
+               page.ranges ? report::duration_range_text(range.low, range.high) : "",
+               duration_text(p.p50), duration_text(p.p90), duration_text(p.p99),
                has_closed_form ? duration_text(closed_ns) : ""});
   };
   const ClosedLoopFigures closed = page.closed_form.value_or(ClosedLoopFigures{});
-  add("time to the first token", s.ttft, closed.ttft_ns);
-  add("time per later token", s.tpot, closed.tpot_ns);
-  add("whole request", s.request, closed.request_ns);
+  add("time to the first token", s.ttft, ranges.ttft, closed.ttft_ns);
+  add("time per later token", s.tpot, ranges.tpot, closed.tpot_ns);
+  add("whole request", s.request, ranges.request, closed.request_ns);
   return table.text();
 }
 
@@ -89,6 +93,32 @@ std::string other_lines(const ServingPage& page) {
   return out;
 }
 
+// What "measured" means, and whether anything was held out that it could be wrong on.
+std::string interval_line(const ServingPage& page) {
+  if (!page.ranges) return "";
+  std::string out = "measured: where the mean lay in 90 % of cases that terms were not fitted on";
+  if (const auto& rate = page.ranges->requests_per_s) {
+    out += fmt::format("; {}..{} requests/s", significant_text(rate->low),
+                       significant_text(rate->high));
+  }
+  return out + (page.ranges->has_rows_of_device
+                    ? "\n"
+                    : "; of this device nothing was: taken from others\n");
+}
+
+Json interval_json(const ServingPage& page) {
+  if (!page.ranges) return nullptr;
+  const auto of = [](const serving::MeanRange& r, double scale) {
+    return Json{{"low", r.low * scale}, {"high", r.high * scale}};
+  };
+  const serving::MeanRanges& r = *page.ranges;
+  return {{"ttft_ms", of(r.ttft, 1e-6)},
+          {"tpot_ms", of(r.tpot, 1e-6)},
+          {"request_ms", of(r.request, 1e-6)},
+          {"requests_per_s", r.requests_per_s ? of(*r.requests_per_s, 1) : Json(nullptr)},
+          {"has_rows_of_device", r.has_rows_of_device}};
+}
+
 Json closed_form_json(const ServingPage& page) {
   if (!page.closed_form) return nullptr;
   const ClosedLoopFigures& f = *page.closed_form;
@@ -107,6 +137,7 @@ report::View serving_page(const ServingPage& page) {
   out.data = serving::server_json(page.plan, page.record, s);
   out.data["configuration"] = page.configuration.parallel.text();
   out.data["closed_form"] = closed_form_json(page);
+  out.data["interval"] = interval_json(page);
   out.data["keeps_ttft_probability"] = page.keeps_ttft ? Json(*page.keeps_ttft) : Json(nullptr);
   out.data["keeps_tpot_probability"] = page.keeps_tpot ? Json(*page.keeps_tpot) : Json(nullptr);
   out.data["basis"] = page.basis;
@@ -125,7 +156,7 @@ report::View serving_page(const ServingPage& page) {
       "\nthroughput: {} generated tokens/s, {} requests/s; {} in the server on average\n",
       significant_text(s.tokens_per_s), significant_text(s.requests_per_s),
       significant_text(page.record.in_system));
-  out.text += level_line(page) + other_lines(page);
+  out.text += interval_line(page) + level_line(page) + other_lines(page);
   out.text += '\n' + engine_table(page) + '\n';
   for (const std::string& line : page.basis) out.text += message_text(line) + '\n';
   return out;

@@ -24,6 +24,7 @@ struct ServingPage {
   // Probabilities that measured means keep the levels.
   const std::optional<double>& keeps_ttft;
   const std::optional<double>& keeps_tpot;
+  const std::optional<serving::MeanRanges>& ranges;
   const std::vector<std::string>& basis;
 };
 

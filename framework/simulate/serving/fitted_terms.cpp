@@ -1,176 +1,114 @@
 #include "simulate/serving/fitted_terms.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <vector>
 
+#include "core/input/places.hpp"
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::serving {
 namespace {
 
-// H100 SXM; times of kernels from the tables of the same origin (TensorRT-LLM 1.3.0rc20, vLLM
-// 0.24.0). device_scale, step, sequence, token, prompt step of a layer, arrival, its token (ns).
-constexpr FittedTerms table[] = {
-    {.engine = "trtllm",
-     .model = "",
-     .series = {.terms = {.device_scale = 0.88,
-                          .step_ns = 197000,
-                          .sequence_ns = 18900,
-                          .token_ns = 403,
-                          .prompt_step_ns = 532000,
-                          .arrival_ns = 41200000,
-                          .arrival_token_ns = 10.4},
-                .waves = 7.73,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .fuses_quantize = true,
-                .requests_short = 0},
-     .ttft = {0.66, 2.77},
-     .tpot = {0.74, 1.13},
-     .points = "80 points of 52 curves, every third of all series"},
-    {.engine = "trtllm",
-     .model = "llama-3.1-8b",
-     .series = {.terms = {.device_scale = 0.917,
-                          .step_ns = 170000,
-                          .sequence_ns = 13600,
-                          .token_ns = 499,
-                          .prompt_step_ns = 470000,
-                          .arrival_ns = 19900000,
-                          .arrival_token_ns = 2.44e+03},
-                .waves = 6.47,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .requests_short = 1},
-     .ttft = {0.84, 4.84},
-     .tpot = {0.85, 1.09},
-     .points = "92 points of 26 curves, release 1.0.0rc3"},
-    {.engine = "trtllm",
-     .model = "qwen3-32b",
-     .series = {.terms = {.device_scale = 0.901,
-                          .step_ns = 100000,
-                          .sequence_ns = 0,
-                          .token_ns = 2.35e+03,
-                          .prompt_step_ns = 547000,
-                          .arrival_ns = 17200000,
-                          .arrival_token_ns = 2.59e+03},
-                .waves = 7.3,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .fuses_quantize = true,
-                .requests_short = 0},
-     .ttft = {0.83, 1.58},
-     .tpot = {0.81, 1.21},
-     .points = "84 points of 27 curves, release 1.0.0rc3"},
-    {.engine = "trtllm",
-     .model = "qwen3-235b-a22b",
-     .series = {.terms = {.device_scale = 0.702,
-                          .step_ns = 207000,
-                          .sequence_ns = 71800,
-                          .token_ns = 930,
-                          .prompt_step_ns = 38200,
-                          .arrival_ns = 105000000,
-                          .arrival_token_ns = 297},
-                .waves = 9.13,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .requests_short = 0},
-     .ttft = {0.76, 1.60},
-     .tpot = {0.81, 1.25},
-     .points = "58 points of 16 curves, release 1.0.0rc3"},
-    {.engine = "vllm",
-     .model = "",
-     .series = {.terms = {.device_scale = 0.895,
-                          .step_ns = 92100,
-                          .sequence_ns = 57300,
-                          .token_ns = 150,
-                          .prompt_step_ns = 153000,
-                          .arrival_ns = 7950000,
-                          .arrival_token_ns = 1.25e+03},
-                .waves = 7.05,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .requests_short = 0},
-     .ttft = {0.54, 1.61},
-     .tpot = {0.74, 1.10},
-     .points = "35 points of 24 curves, every third of all series"},
-    {.engine = "vllm",
-     .model = "qwen3-32b",
-     .series = {.terms = {.device_scale = 1.03,
-                          .step_ns = 119000,
-                          .sequence_ns = 35800,
-                          .token_ns = 38.3,
-                          .prompt_step_ns = 297000,
-                          .arrival_ns = 9780000,
-                          .arrival_token_ns = 2.38e+03},
-                .waves = 7.96,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .requests_short = 0},
-     .ttft = {0.88, 1.23},
-     .tpot = {0.95, 1.09},
-     .points = "46 points of 13 curves, release 0.12.0"},
-    {.engine = "vllm",
-     .model = "llama-3.1-70b",
-     .series = {.terms = {.device_scale = 0.861,
-                          .step_ns = 149000,
-                          .sequence_ns = 27200,
-                          .token_ns = 300,
-                          .prompt_step_ns = 0,
-                          .arrival_ns = 0,
-                          .arrival_token_ns = 0},
-                .waves = 9.26,
-                .token_budget = 1024,
-                .chunks_prompts = false,
-                .requests_short = 0},
-     .ttft = {0.64, 1.20},
-     .tpot = {0.96, 1.07},
-     .points = "25 points of 7 curves, release not stated"},
-    {.engine = "vllm",
-     .model = "gpt-oss-120b",
-     .series = {.terms = {.device_scale = 0.785,
-                          .step_ns = 253000,
-                          .sequence_ns = 0,
-                          .token_ns = 187,
-                          .prompt_step_ns = 194000,
-                          .arrival_ns = 6310000,
-                          .arrival_token_ns = 1.97e+03},
-                .waves = 4.87,
-                .token_budget = 2048,
-                .chunks_prompts = true,
-                .requests_short = 0},
-     .ttft = {0.69, 1.21},
-     .tpot = {0.76, 1.20},
-     .points = "24 points of 6 curves, release 0.18.0"},
-};
+namespace fs = std::filesystem;
+
+constexpr const char* file_name = "serving_terms.json";
+
+Ratios ratios_of(const Json& in) { return {in.at(0).get<double>(), in.at(1).get<double>()}; }
+
+void widen(FittedTerms& terms, const Json& by) {
+  for (const auto& [ratios, key] : {std::pair(&terms.ttft, "ttft"), {&terms.tpot, "tpot"}}) {
+    const Ratios other = ratios_of(by.at(key));
+    *ratios = {std::min(ratios->low, other.low), std::max(ratios->high, other.high)};
+  }
+}
+
+bool is_of(const Json& set, std::string_view device) {
+  const Json& devices = set.at("devices");
+  return std::ranges::find(devices, device) != devices.end();
+}
+
+EngineTerms terms_of(const Json& in) {
+  return {.device_scale = in.value("device_scale", 1.0),
+          .step_ns = in.value("step_ns", 0.0),
+          .sequence_ns = in.value("sequence_ns", 0.0),
+          .token_ns = in.value("token_ns", 0.0),
+          .arrival_ns = in.value("arrival_ns", 0.0)};
+}
+
+// The set of the model, else that of all.
+const Json& set_of(const Json& sets, std::string_view model) {
+  for (const Json& set : sets) {
+    if (!model.empty() && set.at("model") == model) return set;
+  }
+  return *std::ranges::find_if(sets, [](const Json& set) { return set.at("model") == ""; });
+}
+
+FittedTerms read_terms(const Json& in, std::string_view model, std::string_view device) {
+  const Json& set = set_of(in.at("sets"), model);
+  const Json& all = set_of(in.at("sets"), {});
+  FittedTerms out{.engine = in.at("engine"),
+                  .model = set.at("model"),
+                  .series = {.terms = terms_of(set.at("terms")),
+                             .waves = in.at("waves"),
+                             .token_budget = in.at("token_budget"),
+                             .chunks_prompts = in.at("chunks_prompts")},
+                  .ttft = ratios_of(set.at("ttft")),
+                  .tpot = ratios_of(set.at("tpot")),
+                  .launch_ns = in.at("launch_ns"),
+                  .rows = set.at("rows"),
+                  .source = in.at("source"),
+                  .is_of_device = is_of(all, device)};
+  // A model on another device is as unknown as another model; another device more than that.
+  if (!is_of(set, device)) widen(out, all);
+  if (!out.is_of_device) widen(out, in.at("other_device"));
+  return out;
+}
 
 }  // namespace
 
-std::span<const FittedTerms> all_fitted_terms() { return table; }
-
-const FittedTerms& fitted_terms(std::string_view engine, std::string_view model) {
-  const FittedTerms* found = nullptr;
-  for (const FittedTerms& row : table) {
-    if (row.engine == engine && (row.model == model || (row.model.empty() && found == nullptr))) {
-      found = &row;
+std::vector<std::string> fitted_engines() {
+  std::set<std::string> out;
+  for (const fs::path& folder : config_dirs("engines")) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (fs::exists(entry.path() / file_name, ignored)) out.insert(entry.path().filename());
     }
   }
-  if (found != nullptr) return *found;
-  std::set<std::string> known;
-  for (const FittedTerms& row : table) known.emplace(row.engine);
-  throw refused("no terms of an engine '" + printable(engine) + "'", "--engine",
-                suggestion(engine, {known.begin(), known.end()}));
+  return {out.begin(), out.end()};
+}
+
+FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device) {
+  const std::vector<std::string> known = fitted_engines();
+  if (std::ranges::find(known, engine) == known.end()) {
+    throw refused("no terms of an engine '" + printable(engine) + "'", "--engine",
+                  suggestion(engine, known));
+  }
+  std::string path;
+  for (const fs::path& folder : config_dirs("engines")) {
+    path = (folder / engine / file_name).string();
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) break;
+  }
+  const Json in = read_json_file(path);
+  try {
+    return read_terms(in, model, device);
+  } catch (const Json::exception& e) {
+    throw refused("no terms of an engine: " + std::string(e.what()), path);
+  }
 }
 
 std::string source_text(const FittedTerms& terms) {
-  return "terms of " + std::string(terms.engine) +
-         (terms.model.empty() ? std::string(", all models") : " with " + std::string(terms.model)) +
-         ", fitted on " + std::string(terms.points) +
-         " of the 2,597 published deployments of ai-dynamo/aiconfigurator@095f58a5, H100; measured "
-         "over predicted in 90 % of cases: TTFT " +
-         number_text(terms.ttft.low, 3) + " to " + number_text(terms.ttft.high, 3) + ", TPOT " +
-         number_text(terms.tpot.low, 3) + " to " + number_text(terms.tpot.high, 3);
+  return "terms of " + terms.engine +
+         (terms.model.empty() ? std::string(", all models") : " with " + terms.model) +
+         ", fitted on " + terms.rows + " of " + terms.source +
+         (terms.is_of_device ? "" : ", none of them of this device") +
+         "; measured over predicted in 90 % of cases: TTFT " + number_text(terms.ttft.low, 3) +
+         " to " + number_text(terms.ttft.high, 3) + ", TPOT " + number_text(terms.tpot.low, 3) +
+         " to " + number_text(terms.tpot.high, 3);
 }
 
 std::int64_t requests_held(const EnginePlan& plan, const RequestShape& shape) {

@@ -1,25 +1,32 @@
-// Terms of engines as they were fitted to published measurements: data with their source.
+// Terms of engines as they were fitted to published measurements: data with their source, one file
+// per engine, configs/engines/ENGINE/serving_terms.json.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simulate/serving/terms_fit.hpp"
 
 namespace halmark::serving {
 
 struct FittedTerms {
-  std::string_view engine;  // "trtllm", "vllm"
-  std::string_view model;   // id; "" = of all its series, for models without one of their own
+  std::string engine;  // "sglang", "trtllm", "vllm"
+  std::string model;   // id; "" = of all its series, for models without one of their own
   SeriesTerms series;
   Ratios ttft, tpot;
-  std::string_view points;  // "92 points of 26 curves, release 1.0.0rc3"
+  double launch_ns = 0;  // of a kernel that no table has, in a captured graph, at least
+  std::string rows;      // "80 rows of vllm 0.19.0 on b200, h200"
+  std::string source;
+  // Of a device that has no rows, ratios are those of devices left out in turn.
+  bool is_of_device = true;
 };
 
-std::span<const FittedTerms> all_fitted_terms();
-// Of the engine with the model, else of the engine. Throws Error (exit 2) with the known engines.
-const FittedTerms& fitted_terms(std::string_view engine, std::string_view model);
+// That terms were fitted of, by name.
+std::vector<std::string> fitted_engines();
+// Of the engine with the model, else of the engine. `device`: id; its rows decide the ratios.
+// Throws Error (exit 2) with the known engines, and for a file that holds no terms.
+FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device);
 // What they were fitted on, as a report says it.
 std::string source_text(const FittedTerms& terms);
 

@@ -60,7 +60,7 @@ double LayoutClock::step_ns(const StepWork& work) {
   const auto [known, is_new] = known_.try_emplace(
       Key{work.pieces, work.piece_tokens, mix.cached, work.decodes, context}, 0.0);
   if (is_new) {
-    const LayoutTimes times(pricer_, layout_, context, &KernelTime::ns);
+    const LayoutTimes times(pricer_, layout_, context, &KernelTime::ns, scale_);
     known->second = known_or_refused(times.step_ns(mix), mix);
   }
   return known->second;

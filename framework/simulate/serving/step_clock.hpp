@@ -50,7 +50,9 @@ class MixClock : public StepClock {
 // are priced and the others looked up: at most 1.6 % of attention's time.
 class LayoutClock : public StepClock {
  public:
-  LayoutClock(StepPricer& pricer, StepPricer::Layout layout) : pricer_(pricer), layout_(layout) {}
+  // `scale`: see LayoutTimes.
+  LayoutClock(StepPricer& pricer, StepPricer::Layout layout, double scale = 1)
+      : pricer_(pricer), layout_(layout), scale_(scale) {}
   double step_ns(const StepWork& work) override;
   std::size_t priced() const { return known_.size(); }
 
@@ -64,6 +66,7 @@ class LayoutClock : public StepClock {
   };
   StepPricer& pricer_;
   StepPricer::Layout layout_;
+  double scale_;
   std::unordered_map<Key, double, Hash> known_;
 };
 

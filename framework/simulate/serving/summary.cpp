@@ -17,6 +17,20 @@ Percentiles percentiles(const std::vector<double>& values) {
 
 }  // namespace
 
+MeanRanges mean_ranges(const ServerSummary& s, const Ratios& ttft, const Ratios& tpot,
+                       bool is_closed_loop) {
+  MeanRanges out{.ttft = {ttft.low * s.ttft.mean, ttft.high * s.ttft.mean},
+                 .tpot = {tpot.low * s.tpot.mean, tpot.high * s.tpot.mean}};
+  // Both err together, as a faster or a slower engine has them.
+  const double later = s.request.mean - s.ttft.mean;
+  out.request = {out.ttft.low + tpot.low * later, out.ttft.high + tpot.high * later};
+  if (is_closed_loop && out.request.low > 0) {
+    out.requests_per_s = {s.requests_per_s * s.request.mean / out.request.high,
+                          s.requests_per_s * s.request.mean / out.request.low};
+  }
+  return out;
+}
+
 double kv_bytes(const EnginePlan& plan, std::int64_t blocks) {
   return static_cast<double>(blocks) * plan.block_bytes;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "model/serving/engine_terms.hpp"
 #include "simulate/serving/server/server.hpp"
 
 namespace halmark::serving {
@@ -26,6 +27,18 @@ struct ServerSummary {
   // Of requests that keep all levels: per second, and their share.
   std::optional<double> goodput_requests_per_s, goodput_share;
 };
+
+// Where a measured mean lies in 90 % of cases.
+struct MeanRange {
+  double low = 0, high = 0;
+};
+struct MeanRanges {
+  MeanRange ttft, tpot, request;            // ns
+  std::optional<MeanRange> requests_per_s;  // of a closed loop: of others it is their rate
+  bool has_rows_of_device = true;           // that the ratios behind them were held to
+};
+MeanRanges mean_ranges(const ServerSummary& summary, const Ratios& ttft, const Ratios& tpot,
+                       bool is_closed_loop);
 
 // Bytes of so many blocks.
 double kv_bytes(const EnginePlan& plan, std::int64_t blocks);

@@ -12,23 +12,17 @@ namespace halmark::serving {
 
 // What a series of measurements has in common and does not state. Fitted together.
 struct SeriesTerms {
-  EngineTerms terms;  // prompt_step_ns: of one layer here, see of_model
-  double waves = 7;   // requests per client
+  EngineTerms terms;
+  double waves = 7;  // requests per client
   // How the scheduler was set, chosen among few.
   std::int64_t token_budget = 8192;
   bool chunks_prompts = false;
-  // Inputs of 8-bit linears are quantised by static scales, inside of what computes them: the
-  // model's block_quantize takes no time.
-  bool fuses_quantize = false;
-  std::int64_t requests_short = 0;  // the batch has room for so many fewer than there are clients
-
-  EngineTerms of_model(std::int64_t layers) const;
 };
 
 // One measurement: a closed loop of clients.
 struct ServedPoint {
   RequestShape request;
-  std::int64_t clients = 1, layers = 1;
+  std::int64_t clients = 1;
   EnginePlan plan;  // the cache; its terms and scheduler are those of the series
   StepClock* clock = nullptr;
   double ttft_ns = 0, tpot_ns = 0;
@@ -41,8 +35,10 @@ BenchmarkFigures predicted(const ServedPoint& point, const SeriesTerms& terms);
 // most 0.5 each: some rows were taken of servers in trouble, and shall not decide.
 double fit_loss(std::span<const ServedPoint* const> points, const SeriesTerms& terms);
 
+// Of a model, what its kernels and its requests' way take; an engine has all terms.
+enum class FitOf { engine, model };
 // Subplex (search/minimise) over the continuous ones from `start`; its settings stay.
 SeriesTerms fitted_from(const SeriesTerms& start, std::span<const ServedPoint* const> points,
-                        int evaluations_max);
+                        int evaluations_max, FitOf of = FitOf::engine);
 
 }  // namespace halmark::serving

@@ -22,7 +22,7 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
                .transfer_bytes_per_s = costs.transfer_bytes_per_s,
                .fabric_bytes_per_s = costs.fabric_bytes_per_s,
                .peaks = &*target.datasheet,
-               .has_interval = latencies.has_interval(),
+               .has_interval = !costs.engine && latencies.has_interval(),
                .engine = costs.engine}) {}
 
 std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration> configurations) {

@@ -1,5 +1,6 @@
 #include "tune/serving/served_simulation.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -89,12 +90,12 @@ class Simulation {
         device_(target_device(named(q.latency), devices)),
         latencies_(priced_latencies(named(q.latency), device_, devices, std::nullopt)),
         spec_(load_model(q.model, models)),
+        fitted_(q.engine_terms.empty()
+                    ? std::nullopt
+                    : std::optional(serving::fitted_terms(q.engine_terms, spec_.id, device_.id))),
         steps_(
             spec_,
-            [this, fuses = fuses_quantize()](const Operator& op) {
-              if (fuses && op.local.op == "block_quantize") return no_executions;
-              return kernel_time(latency_of(latencies_.chain, op));
-            },
+            [this](const Operator& op) { return kernel_time(latency_of(latencies_.chain, op)); },
             &device_, 0) {}
 
   ServedSimulation run() {
@@ -113,7 +114,8 @@ class Simulation {
     plan(out, layout, prefill_layout, load);
     closed_form(out, layout);
     spread(load, out.closed_form);
-    serving::LayoutClock clock(steps_, layout), prefill_clock(steps_, prefill_layout);
+    const double scale = out.plan.engine.terms.device_scale;
+    serving::LayoutClock clock(steps_, layout, scale), prefill_clock(steps_, prefill_layout, scale);
     out.record = serving::simulate_server(out.plan, load, clock, prefill_clock);
     // The first of spread clients find an empty server; a benchmark counts all.
     const auto clients = static_cast<std::size_t>(q_.begins_at_once ? 0 : load.clients);
@@ -125,11 +127,6 @@ class Simulation {
   }
 
  private:
-  bool fuses_quantize() const {
-    return !q_.engine_terms.empty() &&
-           serving::fitted_terms(q_.engine_terms, spec_.id).series.fuses_quantize;
-  }
-
   serving::Levels levels() const {
     serving::Levels out;
     if (!q_.ttft.empty()) out.ttft_ns = parse_duration_ns(q_.ttft, "--ttft");
@@ -158,9 +155,9 @@ class Simulation {
   serving::EnginePlan engine(serving::CacheRoom& room, StepPricer::Layout layout,
                              std::int64_t context) {
     serving::EnginePlan out = q_.engine;
-    if (!q_.engine_terms.empty()) {
-      const serving::SeriesTerms& series = serving::fitted_terms(q_.engine_terms, spec_.id).series;
-      out.terms = series.of_model(spec_.layers);
+    if (fitted_) {
+      const serving::SeriesTerms& series = fitted_->series;
+      out.terms = series.terms;
       out.chunks_prompts = series.chunks_prompts;
       if (out.token_budget == 0) out.token_budget = series.token_budget;
     }
@@ -236,7 +233,7 @@ class Simulation {
     const RequestShape& shape = q_.load.shape;
     const LayoutTimes times(steps_, layout,
                             shape.input_tokens + std::max<std::int64_t>(1, shape.output_tokens / 2),
-                            &KernelTime::ns);
+                            &KernelTime::ns, out.plan.engine.terms.device_scale);
     out.closed_form = serve_closed_loop(
         shape, q_.load.clients / out.plan.engines,
         {out.plan.engine.token_budget, serving::requests_held(out.plan.engine, shape)}, times,
@@ -258,15 +255,19 @@ class Simulation {
   }
 
   void keep_levels(ServedSimulation& out) const {
-    if (q_.engine_terms.empty() || !has_tables()) return;
-    const serving::FittedTerms& fitted = serving::fitted_terms(q_.engine_terms, spec_.id);
+    if (!fitted_ || !has_tables()) return;
+    const bool is_closed = q_.trace.empty() && !q_.has_rate;
+    out.ranges = serving::mean_ranges(out.summary, fitted_->ttft, fitted_->tpot, is_closed);
+    out.ranges->has_rows_of_device = fitted_->is_of_device;
     const auto probability = [](const std::optional<double>& limit_ns, double mean_ns,
                                 const Ratios& r) -> std::optional<double> {
       if (!limit_ns) return std::nullopt;
-      return probability_at_most(*limit_ns, mean_ns, r.low * mean_ns, r.high * mean_ns);
+      // An interval of 90 % says nothing of its far tails.
+      return std::clamp(probability_at_most(*limit_ns, mean_ns, r.low * mean_ns, r.high * mean_ns),
+                        0.01, 0.99);
     };
-    out.keeps_ttft = probability(out.levels.ttft_ns, out.summary.ttft.mean, fitted.ttft);
-    out.keeps_tpot = probability(out.levels.tpot_ns, out.summary.tpot.mean, fitted.tpot);
+    out.keeps_ttft = probability(out.levels.ttft_ns, out.summary.ttft.mean, fitted_->ttft);
+    out.keeps_tpot = probability(out.levels.tpot_ns, out.summary.tpot.mean, fitted_->tpot);
   }
 
   void basis(ServedSimulation& out) const {
@@ -278,15 +279,14 @@ class Simulation {
     for (const std::string& line : model_lines(spec_)) out.basis.push_back(line);
     const std::string weights = assumed_format(spec_, out.configuration.precision);
     if (!weights.empty()) out.basis.push_back("model: assumed: " + weights);
-    if (q_.engine_terms.empty()) {
+    if (!fitted_) {
       out.basis.emplace_back("engine: no host or scheduler terms (--engine names some)");
       return;
     }
-    out.basis.push_back("engine: " +
-                        serving::source_text(serving::fitted_terms(q_.engine_terms, spec_.id)));
+    out.basis.push_back("engine: " + serving::source_text(*fitted_));
     if (!has_tables()) {
       out.basis.emplace_back(
-          "engine: fitted with times of kernel tables (--latency imported:FILE,interpolated,...); "
+          "engine: fitted with times of kernel tables (--latency forecast, imported:FILE); "
           "with those above its interval does not hold");
     }
   }
@@ -295,6 +295,7 @@ class Simulation {
   Device device_;
   PricedLatencies latencies_;
   ModelSpec spec_;
+  std::optional<serving::FittedTerms> fitted_;
   StepPricer steps_;
 };
 

@@ -29,8 +29,9 @@ struct ServingQuestion {
   // Of a closed loop: all clients begin together, as benchmarks do; else evenly over a request, as
   // the closed form has them.
   bool begins_at_once = false;
-  serving::EnginePlan engine;    // blocks: 0 = what fits
-  std::string engine_terms;      // "trtllm", "vllm": fitted ones; "" = none
+  // blocks: 0 = what fits; token_budget: 0 = as the terms were fitted, else 8192
+  serving::EnginePlan engine = {.token_budget = 0};
+  std::string engine_terms;      // "sglang", "trtllm", "vllm": fitted ones; "" = none
   double memory_fraction = 0.9;  // of a device
   double link_gb_per_s = 0;      // 0 = that of the device
   std::string cold_start;        // "disk:2.5", "network:12.5": GB/s; "" = warm
@@ -52,8 +53,9 @@ struct ServedSimulation {
   // That measured means of TTFT and of TPOT keep their levels, by the interval of the engine's
   // terms.
   std::optional<double> keeps_ttft, keeps_tpot;
-  std::vector<std::string> basis;  // where times and terms are from
-  std::int64_t memory_bytes = 0;   // that a rank may use
+  std::optional<serving::MeanRanges> ranges;  // by the same interval
+  std::vector<std::string> basis;             // where times and terms are from
+  std::int64_t memory_bytes = 0;              // that a rank may use
 };
 
 // Throws Error (exit 2) for what is unknown, impossible, does not fit, or is beyond the limit of a

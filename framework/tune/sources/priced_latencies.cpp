@@ -19,6 +19,7 @@
 #include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"
 #include "plan/device/device_file.hpp"
+#include "simulate/serving/fitted_terms.hpp"
 #include "tune/sources/curve_solver.hpp"
 #include "tune/sources/table_sources.hpp"
 
@@ -255,14 +256,26 @@ class SourcesAssembly {
     out_.chain.add(SourceKind::fabric, std::move(source));
   }
 
+  // What a launch in the engine of the forecast takes, of kernels that no table has.
+  double launch_ns() const {
+    if (out_.forecast == nullptr) return 0;
+    const std::string& engine = out_.forecast->file().engine;
+    const std::vector<std::string> known = serving::fitted_engines();
+    if (std::ranges::find(known, engine) == known.end()) return 0;
+    return serving::fitted_terms(engine, {}, target_.id).launch_ns;
+  }
+
   void add_roofline() {
-    const double floor_ns = launch_floor_.ns();
+    const double launch = launch_ns();
+    const double floor_ns = std::max(launch_floor_.ns(), launch);
     out_.sources.push_back(
         "roofline of " + target_.id +
-        (floor_ns == 0 ? std::string(": the fastest possible time, not an expectation")
-                       : fmt::format(": the fastest possible time, and not below {:.2f} us, what "
-                                     "the smallest kernels of the tables take",
-                                     floor_ns / 1e3)));
+        (floor_ns == 0
+             ? std::string(": the fastest possible time, not an expectation")
+             : fmt::format(": the fastest possible time, and not below {:.2f} us, {}",
+                           floor_ns / 1e3,
+                           launch == floor_ns ? "a launch in " + out_.forecast->file().engine
+                                              : "what the smallest kernels of the tables take")));
     out_.chain.add(SourceKind::roofline,
                    std::make_unique<RooflineSource>(target_, network_, floor_ns));
   }

@@ -110,10 +110,29 @@ TEST_F(OneAnswer, of_a_served_load) {
         "dtypes = [\"fp8\"]\n[request]\ninput_tokens = 1024\noutput_tokens = 256\n"
         "concurrency = [16]\ntoken_budget = [8192]\n");
   const Json searched = data_of({"tune", path("one.toml")})["front"][0]["figures"];
-  const Json simulated = data_of(
-      {"simulate", "serving", "llama-3.1-8b", "--device", "h100-sxm", "--dtype",    "fp8",
-       "--tp",     "2",       "--devices",    "2",        "--engine", "vllm",       "--concurrency",
-       "16",       "--input", "1024",         "--output", "256",      "--requests", "160"});
+  const Json simulated = data_of({"simulate",
+                                  "serving",
+                                  "llama-3.1-8b",
+                                  "--device",
+                                  "h100-sxm",
+                                  "--dtype",
+                                  "fp8",
+                                  "--tp",
+                                  "2",
+                                  "--devices",
+                                  "2",
+                                  "--engine",
+                                  "vllm",
+                                  "--concurrency",
+                                  "16",
+                                  "--input",
+                                  "1024",
+                                  "--output",
+                                  "256",
+                                  "--requests",
+                                  "160",
+                                  "--token-budget",
+                                  "8192"});
   for (const std::string figure : {"ttft", "tpot"}) {
     const double ms = searched[figure + "_ns"].get<double>() / 1e6;
     EXPECT_NEAR(simulated["closed_form"][figure + "_ms"].get<double>() / ms, 1, 1e-9);

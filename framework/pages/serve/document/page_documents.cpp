@@ -71,11 +71,6 @@ Json glossary_json() {
 Json page_documents(const PageSources& sources, bool is_writable) {
   Json recipes = Json::array({std::string(checkpoint_recipe)});
   for (const std::string& recipe : precision_recipes()) recipes.push_back(recipe);
-  Json fitted = Json::array();
-  for (const serving::FittedTerms& terms : serving::all_fitted_terms()) {
-    const Json engine(terms.engine);
-    if (std::find(fitted.begin(), fitted.end(), engine) == fitted.end()) fitted.push_back(engine);
-  }
   return {{"version", std::string(tool_version) + " (" + tool_build + ")"},
           {"licence", "Apache-2.0"},
           {"devices", devices_json(sources)},
@@ -84,7 +79,7 @@ Json page_documents(const PageSources& sources, bool is_writable) {
           {"recipes", std::move(recipes)},
           {"glossary", glossary_json()},
           {"engines", exports::engine_names()},
-          {"fitted_engines", std::move(fitted)},
+          {"fitted_engines", serving::fitted_engines()},
           {"is_writable", is_writable}};
 }
 

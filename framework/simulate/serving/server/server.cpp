@@ -71,7 +71,7 @@ void Server::arrive(std::uint32_t r) {
   records_[r].input_tokens = request.input_tokens;
   records_[r].output_tokens = request.output_tokens;
   ++in_system_;
-  const Picoseconds away = picoseconds_of(arrival_terms().whole_arrival_ns(request.input_tokens));
+  const Picoseconds away = picoseconds_of(arrival_terms().arrival_ns);
   const auto event = recorder_.add({.start_ps = now_ps_,
                                     .end_ps = now_ps_ + away,
                                     .actor = clients_,

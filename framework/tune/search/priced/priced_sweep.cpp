@@ -26,13 +26,14 @@ Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
   return sweep;
 }
 
-// Whose terms belong around the kernels of the forecast; null where none were fitted.
-const serving::FittedTerms* terms_of(const PricedLatencies& latencies, const ModelSpec& spec) {
-  if (latencies.forecast == nullptr) return nullptr;
-  const std::string& engine = latencies.forecast->file().engine;
-  const auto all = serving::all_fitted_terms();
-  const bool is_known = std::ranges::find(all, engine, &serving::FittedTerms::engine) != all.end();
-  return is_known ? &serving::fitted_terms(engine, spec.id) : nullptr;
+// Whose terms belong around the kernels of the forecast; nothing where none were fitted.
+std::optional<serving::FittedTerms> terms_of(const PricedLatencies& latencies,
+                                             const ModelSpec& spec) {
+  if (latencies.forecast == nullptr) return std::nullopt;
+  const ForecastFile& file = latencies.forecast->file();
+  const std::vector<std::string> known = serving::fitted_engines();
+  if (std::ranges::find(known, file.engine) == known.end()) return std::nullopt;
+  return serving::fitted_terms(file.engine, spec.id, file.device);
 }
 
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
@@ -101,10 +102,10 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
       return of->bytes_per_s(n);
     };
   }
-  const serving::FittedTerms* fitted = terms_of(latencies, plan_->spec());
-  if (fitted != nullptr) {
+  const auto fitted = terms_of(latencies, plan_->spec());
+  if (fitted) {
     costs.engine = {.name = fitted->engine,
-                    .terms = fitted->series.of_model(plan_->spec().layers),
+                    .terms = fitted->series.terms,
                     .ttft = fitted->ttft,
                     .tpot = fitted->tpot};
   }
@@ -113,7 +114,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   report.tool = tool_text();
   report.basis = basis(latencies);
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
-  if (fitted != nullptr) report.basis.push_back("engine: " + serving::source_text(*fitted));
+  if (fitted) report.basis.push_back("engine: " + serving::source_text(*fitted));
   if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());
   report.tables = latencies.table_use();
   report.quarantined = latencies.chain.asked().quarantined();

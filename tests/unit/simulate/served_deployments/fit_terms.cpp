@@ -1,114 +1,164 @@
-// Fits the terms that fitted_terms.cpp ships, cross-validated by curve. Not run with the tests: it
-// takes minutes, and its figures are in the README of simulate/serving.
-//   test_served_deployments --gtest_also_run_disabled_tests --gtest_filter='*fitted_anew*'
+// Fits the sets of configs/engines/ENGINE/serving_terms.json anew, and how far measured figures lie
+// from sets that have not seen them. Not run with the tests: it takes an hour.
+//   scripts/accuracy --all --table rows.tsv
+//   HALMARK_SERVED_ROWS=rows.tsv test_served_deployments --gtest_also_run_disabled_tests
+//     --gtest_filter='*fitted_anew*'
+#include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "served_points.hpp"
 #include "simulate/serving/fitted_terms.hpp"
-#include "tests/shared_data.hpp"
-#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::test {
 namespace {
 
+using serving::FitOf;
 using serving::SeriesTerms;
-using Series = ServedPoints::Series;
+using Json = nlohmann::ordered_json;
+using Points = std::vector<const ServedPoints::Point*>;
 
-constexpr int folds = 5;
+constexpr std::size_t folds = 4, rows_of_series = 12;
+// Of a model, as many rows count as much as all other models; of its errors likewise.
+constexpr double rows_of_doubt = 10, errors_of_doubt = 20;
 
-struct Setting {
-  std::int64_t budget;
-  bool chunks;
-  std::int64_t is_short;
-  bool is_slow = false;  // begins with a slow host: another minimum
-};
-constexpr Setting settings[] = {{1024, false, 0},     {2048, true, 0},  {4096, true, 0},
-                                {8192, false, 0},     {1024, false, 1}, {1024, false, 0, true},
-                                {4096, true, 0, true}};
+std::size_t hashed(const std::string& text) { return std::hash<std::string>{}(text); }
 
-SeriesTerms begin_of(const Setting& s) {
-  SeriesTerms out;
-  out.token_budget = s.budget;
-  out.chunks_prompts = s.chunks;
-  out.requests_short = s.is_short;
-  out.terms = {.device_scale = 0.9,
-               .step_ns = 1e5,
-               .sequence_ns = 2e4,
-               .token_ns = 300,
-               .prompt_step_ns = 3e5,
-               .arrival_ns = 1e7,
-               .arrival_token_ns = 2000};
-  if (s.is_slow) {
-    out.terms.sequence_ns = 4e4;
-    out.terms.token_ns = 4000;
-    out.terms.prompt_step_ns = 5e5;
-    out.terms.arrival_ns = 6e7;
+Points chosen(const Points& points, const std::function<bool(const ServedRow&)>& is_wanted) {
+  Points out;
+  for (const auto* p : points) {
+    if (is_wanted(*p->row)) out.push_back(p);
   }
   return out;
 }
 
-int fold_of(const std::string& curve) {
-  return static_cast<int>(std::hash<std::string>{}(curve) % folds);
+// Long series of rows shall not decide.
+Points thinned(Points points) {
+  std::ranges::sort(points, {}, [](const auto* p) { return hashed(p->row->id); });
+  std::map<std::string, std::size_t> rows;
+  return chosen(points, [&](const ServedRow& r) {
+    return rows[r.device + r.model + r.release]++ < rows_of_series;
+  });
 }
 
-void print(const std::string& name, const SeriesTerms& t) {
-  std::printf("TERMS\t%s\t%.3g\t%.3g\t%.3g\t%.3g\t%.3g\t%.3g\t%.3g\t%.3g\t%ld\t%d\t%ld\n",
-              name.c_str(), t.terms.device_scale, t.terms.step_ns, t.terms.sequence_ns,
-              t.terms.token_ns, t.terms.prompt_step_ns, t.terms.arrival_ns,
-              t.terms.arrival_token_ns, t.waves, static_cast<long>(t.token_budget),
-              t.chunks_prompts ? 1 : 0, static_cast<long>(t.requests_short));
+SeriesTerms fitted(FitOf of, const SeriesTerms& start, const Points& points, int evaluations) {
+  std::vector<const serving::ServedPoint*> figures;
+  for (const auto* p : points) figures.push_back(&p->figures);
+  return figures.empty() ? start : fitted_from(start, figures, evaluations, of);
 }
 
-std::pair<SeriesTerms, Setting> fitted(const Series& points, const std::string& name,
-                                       int evaluations) {
-  SeriesTerms best;
-  double least = 1e300;
-  Setting chosen{};
-  for (const Setting& setting : settings) {
-    // Of an engine whose model is not known nobody knows that.
-    if (setting.is_short > 0 && name.starts_with("engine")) continue;
-    const SeriesTerms one = fitted_from(begin_of(setting), points, 20);
-    const double loss = fit_loss(points, one);
-    std::printf("# %s %ld %d short %ld: %.4f\n", name.c_str(), static_cast<long>(setting.budget),
-                setting.chunks ? 1 : 0, static_cast<long>(setting.is_short), loss);
-    if (loss < least) least = loss, best = one, chosen = setting;
+SeriesTerms of_model(const SeriesTerms& all, const Points& points) {
+  SeriesTerms out = fitted(FitOf::model, all, points, 40);
+  const auto n = static_cast<double>(points.size());
+  const double own = n / (n + rows_of_doubt);
+  out.terms.device_scale =
+      std::pow(all.terms.device_scale, 1 - own) * std::pow(out.terms.device_scale, own);
+  out.terms.arrival_ns = (1 - own) * all.terms.arrival_ns + own * out.terms.arrival_ns;
+  return out;
+}
+
+// Logarithms of measured over predicted.
+struct LogErrors {
+  std::vector<double> ttft, tpot;
+  void add(const Points& points, const SeriesTerms& terms) {
+    for (const auto* p : points) {
+      const auto f = predicted(p->figures, terms);
+      ttft.push_back(std::log(p->figures.ttft_ns / f.ttft_ns));
+      tpot.push_back(std::log(p->figures.tpot_ns / f.tpot_ns));
+    }
   }
-  best = fitted_from(best, points, evaluations);
-  std::printf("# %s %zu points: %.4f\n", name.c_str(), points.size(), fit_loss(points, best));
-  print(name, best);
-  std::fflush(stdout);
-  return {best, chosen};
+};
+
+// Those between which 90 % lie; `others` count as many as errors_of_doubt of them.
+Json ratios(const std::vector<double>& own, const std::vector<double>& others) {
+  std::vector<std::pair<double, double>> weighted;
+  for (const double e : own) weighted.emplace_back(e, 1);
+  for (const double e : others) {
+    weighted.emplace_back(e, errors_of_doubt / static_cast<double>(others.size()));
+  }
+  std::ranges::sort(weighted);
+  double all = 0;
+  for (const auto& [error, weight] : weighted) all += weight;
+  const auto at = [&](double share) {
+    double sum = 0;
+    for (const auto& [error, weight] : weighted) {
+      if ((sum += weight) >= share * all) return std::stod(std::to_string(std::exp(error)));
+    }
+    return std::exp(weighted.back().first);
+  };
+  return {at(0.05), at(0.95)};
+}
+
+Json set_of(const std::string& model, const Points& points, const SeriesTerms& t,
+            const LogErrors& errors, const LogErrors& others) {
+  std::set<std::string> devices;
+  std::string on;
+  for (const auto* p : points) devices.insert(p->row->device);
+  for (const std::string& d : devices) on += (on.empty() ? "" : ", ") + d;
+  return {{"model", model},
+          {"devices", devices},
+          {"rows", std::to_string(points.size()) + " rows on " + on},
+          {"terms",
+           {{"device_scale", t.terms.device_scale},
+            {"step_ns", t.terms.step_ns},
+            {"sequence_ns", t.terms.sequence_ns},
+            {"token_ns", t.terms.token_ns},
+            {"arrival_ns", t.terms.arrival_ns}}},
+          {"ttft", ratios(errors.ttft, others.ttft)},
+          {"tpot", ratios(errors.tpot, others.tpot)}};
+}
+
+void fit_engine(const std::string& engine, const Points& points) {
+  const SeriesTerms start = serving::fitted_terms(engine, "", "h200").series;
+  const SeriesTerms all = fitted(FitOf::engine, start, thinned(points), 150);
+  std::set<std::string> models, devices;
+  for (const auto* p : points) models.insert(p->row->model), devices.insert(p->row->device);
+  LogErrors unknown, elsewhere;
+  for (const std::string& d : devices) {
+    const auto is_of = [&](const ServedRow& r) { return r.device == d; };
+    const auto rest = thinned(chosen(points, std::not_fn(is_of)));
+    elsewhere.add(chosen(points, is_of), fitted(FitOf::model, all, rest, 30));
+  }
+  std::map<std::string, LogErrors> known;
+  LogErrors of_all;
+  for (const std::string& m : models) {
+    const auto is_of = [&](const ServedRow& r) { return r.model == m; };
+    const Points own = chosen(points, is_of);
+    const auto rest = thinned(chosen(points, std::not_fn(is_of)));
+    unknown.add(own, fitted(FitOf::model, all, rest, 30));
+    for (std::size_t fold = 0; fold < folds; ++fold) {
+      const auto is_held = [&](const ServedRow& r) { return hashed(r.curve()) % folds == fold; };
+      known[m].add(chosen(own, is_held), of_model(all, chosen(own, std::not_fn(is_held))));
+    }
+    of_all.ttft.insert(of_all.ttft.end(), known[m].ttft.begin(), known[m].ttft.end());
+    of_all.tpot.insert(of_all.tpot.end(), known[m].tpot.begin(), known[m].tpot.end());
+  }
+  std::printf("%s\n  \"other_device\": {\"ttft\": %s, \"tpot\": %s},\n    %s", engine.c_str(),
+              ratios(elsewhere.ttft, {}).dump().c_str(), ratios(elsewhere.tpot, {}).dump().c_str(),
+              set_of("", points, all, unknown, {}).dump().c_str());
+  for (const std::string& m : models) {
+    const Points own = chosen(points, [&](const ServedRow& r) { return r.model == m; });
+    if (own.size() < 10) continue;
+    std::printf(",\n    %s", set_of(m, own, of_model(all, own), known[m], of_all).dump().c_str());
+  }
+  std::printf("\n");
 }
 
 TEST(ServedDeployments, DISABLED_terms_are_fitted_anew) {
-  const ServedPoints all(shared_data(""));
-  const char* const only = std::getenv("HALMARK_SERIES");
-  std::map<std::string, Series> groups(all.series().begin(), all.series().end());
-  for (const auto& [name, points] : all.series()) {
-    // A third of all is enough for what they have in common.
-    Series& engine = groups["engine " + name.substr(0, name.find(' '))];
-    for (std::size_t i = 0; i < points.size(); i += 3) engine.push_back(points[i]);
-  }
-  for (const auto& [name, points] : groups) {
-    if (points.size() < 20 || (only != nullptr && name.find(only) == std::string::npos)) continue;
-    const Setting setting = fitted(points, name, 100).second;
-    for (int fold = 0; fold < folds; ++fold) {
-      Series train, left_out;
-      for (const auto* p : points) (fold_of(p->curve) == fold ? left_out : train).push_back(p);
-      if (left_out.empty()) continue;
-      // The other folds from the same begin: what the whole fit knows of this fold is not used but
-      // for the setting.
-      const SeriesTerms one = fitted_from(begin_of(setting), train, 60);
-      for (const auto* p : left_out) {
-        const auto f = predicted(*p, one);
-        const ServedRow& row = all.row_of(*p);
-        std::printf("CV\t%s\t%d\t%s\t%ld\t%.6g\t%.6g\t%.6g\t%.6g\n", name.c_str(), fold,
-                    row.curve.c_str(), static_cast<long>(row.concurrency), f.ttft_ns, p->ttft_ns,
-                    f.tpot_ns, p->tpot_ns);
-      }
-      std::fflush(stdout);
+  const char* const file = std::getenv("HALMARK_SERVED_ROWS");
+  ASSERT_NE(file, nullptr) << "name what scripts/accuracy --table wrote";
+  const ServedPoints all(read_served_rows(file));
+  for (const std::string& engine : serving::fitted_engines()) {
+    Points points;
+    for (const auto& p : all.points()) {
+      if (p.row->engine == engine && p.row->is_of_one_server()) points.push_back(&p);
     }
+    fit_engine(engine, points);
   }
 }
 

@@ -1,36 +1,57 @@
-// Served rows as points that terms of engines are fitted to, by series.
+// Deployments that others measured, as loads that the model can price: rows as `scripts/accuracy
+// --table` writes them.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "priced_rows.hpp"
+#include "model/pricing/step_pricer.hpp"
 #include "simulate/serving/terms_fit.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::test {
 
+struct ServedRow {
+  std::string id, device, engine, release, model, dtype;
+  Parallel parallel;
+  RequestShape request;
+  std::int64_t clients = 1;
+  double ttft_ms = 0, tpot_ms = 0;
+
+  // All but the clients.
+  std::string curve() const;
+  // Some rows state more devices than a server of theirs has: products of degrees that overlap.
+  bool is_of_one_server() const { return parallel.devices() <= 8; }
+};
+
+std::vector<ServedRow> read_served_rows(const std::filesystem::path& file);
+
+// Their steps by the forecasts of their device and engine. One thread.
 class ServedPoints {
  public:
-  // `data`: the folder of shared data. Rows whose layout or memory the model refuses are counted
-  // among the refused.
-  explicit ServedPoints(const std::filesystem::path& data);
+  explicit ServedPoints(std::vector<ServedRow> rows);
+  ~ServedPoints();
 
-  using Series = std::vector<const serving::ServedPoint*>;
-  const std::map<std::string, Series>& series() const { return series_; }
-  const ServedRows& rows() const { return rows_; }
-  const ServedRow& row_of(const serving::ServedPoint& point) const {
-    return rows_.rows[rows_of_.at(&point)];
-  }
+  struct Point {
+    const ServedRow* row = nullptr;
+    serving::ServedPoint figures;
+  };
+  // Of rows that can be priced.
+  const std::vector<Point>& points() const { return points_; }
 
  private:
-  ServedRows rows_;
-  PricedRows priced_;
-  std::map<std::string, std::unique_ptr<serving::LayoutClock>> clocks_;
-  std::vector<std::unique_ptr<serving::ServedPoint>> points_;
-  std::map<const serving::ServedPoint*, std::size_t> rows_of_;
-  std::map<std::string, Series> series_;
+  struct Server;
+  struct Steps;
+  void add(const ServedRow& row);
+
+  std::vector<ServedRow> rows_;
+  std::map<std::string, std::unique_ptr<Server>> servers_;               // device and engine
+  std::map<std::string, std::unique_ptr<Steps>> steps_;                  // and model and type
+  std::map<std::string, std::unique_ptr<serving::LayoutClock>> clocks_;  // and layout
+  std::vector<Point> points_;
 };
 
 }  // namespace halmark::test

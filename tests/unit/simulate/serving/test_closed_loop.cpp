@@ -37,7 +37,10 @@ std::vector<Case> random_cases(std::size_t count) {
                .step_ns = up_to(60'000),
                .sequence_ns = up_to(2'000),
                .token_ns = up_to(100)};
-    if (among({0, 1}) == 1) c.terms.arrival_ns = up_to(3e6), c.terms.arrival_token_ns = up_to(300);
+    if (among({0, 1}) == 1) {
+      c.terms.arrival_ns = up_to(3e6);
+      c.terms.arrival_ns += up_to(300) * static_cast<double>(c.shape.input_tokens);
+    }
     out.push_back(c);
   }
   return out;

@@ -7,21 +7,45 @@ namespace halmark::serving {
 namespace {
 
 TEST(FittedTerms, of_a_model_go_before_those_of_its_engine) {
-  EXPECT_EQ(fitted_terms("vllm", "gpt-oss-120b").model, "gpt-oss-120b");
-  EXPECT_EQ(fitted_terms("trtllm", "qwen3-32b").engine, "trtllm");
-  EXPECT_EQ(fitted_terms("vllm", "llama-3.1-8b").model, "") << "trtllm alone has a series of it";
-  EXPECT_EQ(fitted_terms("vllm", "llama-3.1-8b").engine, "vllm");
-  EXPECT_EQ(halmark::test::error_of([] { fitted_terms("vlm", "qwen3-32b"); }).line(),
+  EXPECT_EQ(fitted_terms("vllm", "gpt-oss-120b", "h200").model, "gpt-oss-120b");
+  EXPECT_EQ(fitted_terms("trtllm", "qwen3-32b", "h100-sxm").engine, "trtllm");
+  EXPECT_EQ(fitted_terms("sglang", "qwen3-32b", "h100-sxm").engine, "sglang");
+  EXPECT_EQ(fitted_terms("vllm", "mixtral-8x7b", "h200").model, "") << "no rows of it";
+  EXPECT_EQ(halmark::test::error_of([] { fitted_terms("vlm", "qwen3-32b", "h200"); }).line(),
             "--engine: no terms of an engine 'vlm'; did you mean 'vllm'?");
 }
 
 TEST(FittedTerms, name_what_they_rest_on) {
-  says(source_text(fitted_terms("vllm", "qwen3-32b")),
-       "terms of vllm with qwen3-32b, fitted on 46 points of 13 curves, release 0.12.0");
-  says(source_text(fitted_terms("vllm", "qwen3-32b")),
-       "in 90 % of cases: TTFT 0.88 to 1.23, TPOT 0.95 to 1.09");
-  says(source_text(fitted_terms("trtllm", "another")),
-       "terms of trtllm, all models, fitted on 80 points of 52 curves");
+  says(source_text(fitted_terms("vllm", "qwen3-32b", "h100-sxm")),
+       "terms of vllm with qwen3-32b, fitted on 46 rows on h100-sxm of the 2,597 published");
+  says(source_text(fitted_terms("trtllm", "another", "h200")), "terms of trtllm, all models, ");
+  says(source_text(fitted_terms("trtllm", "another", "l40s")), ", none of them of this device;");
+}
+
+double width(const Ratios& r) { return std::log(r.high / r.low); }
+
+// The less was fitted on what is asked, the wider.
+TEST(FittedTerms, know_a_model_on_its_device_best) {
+  for (const std::string& engine : fitted_engines()) {
+    SCOPED_TRACE(engine);
+    const FittedTerms known = fitted_terms(engine, "qwen3-32b", "h100-sxm"),
+                      moved = fitted_terms(engine, "qwen3-32b", "h200"),
+                      unknown = fitted_terms(engine, "another", "h200"),
+                      elsewhere = fitted_terms(engine, "another", "l40s");
+    EXPECT_TRUE(unknown.is_of_device);
+    EXPECT_FALSE(elsewhere.is_of_device);
+    for (const auto ratios : {&FittedTerms::ttft, &FittedTerms::tpot}) {
+      EXPECT_LT((known.*ratios).low, 1);
+      EXPECT_GT((known.*ratios).high, 1);
+      EXPECT_LE(width(known.*ratios), width(moved.*ratios));
+      EXPECT_LE(width(unknown.*ratios), width(moved.*ratios));
+      EXPECT_LE(width(unknown.*ratios), width(elsewhere.*ratios));
+    }
+    // A launch in a captured graph; kernels are as fast as alone within their spread.
+    EXPECT_LT(known.launch_ns, 5e3);
+    EXPECT_GT(known.series.terms.device_scale, 0.6);
+    EXPECT_LT(known.series.terms.device_scale, 1.3);
+  }
 }
 
 TEST(RequestsHeld, are_those_whose_prompt_and_half_output_fit) {
@@ -60,7 +84,7 @@ TEST(Benchmark, is_the_first_wave_and_the_later_ones_by_their_number) {
 }
 
 ServedPoint point_of(StepClock& clock) {
-  ServedPoint out{.request = {100, 3}, .clients = 1, .layers = 10};
+  ServedPoint out{.request = {100, 3}, .clients = 1};
   out.plan = test::plan_of(1'000).engine;
   out.clock = &clock;
   return out;
@@ -68,7 +92,7 @@ ServedPoint point_of(StepClock& clock) {
 
 SeriesTerms series() {
   SeriesTerms out;
-  out.terms = {.step_ns = 5e3, .prompt_step_ns = 3e5, .arrival_ns = 7e4};
+  out.terms = {.step_ns = 5e3, .token_ns = 3e4, .arrival_ns = 7e4};
   return out;
 }
 
@@ -77,31 +101,14 @@ TEST(TermsFit, predicts_with_the_terms_and_the_scheduler_of_the_series) {
   MixClock clock(times);
   ServedPoint point = point_of(clock);
   SeriesTerms terms = series();
-  EXPECT_EQ(terms.of_model(10).prompt_step_ns, 3e6);
-  EXPECT_EQ(terms.of_model(10).step_ns, 5e3);
-  // Ten layers are launched in 3 ms, longer than the step of 1 ms.
-  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 3e6 + 5e3, 1e-3);
+  // A hundred tokens of the prompt cost the host 3 ms beside the step of 1 ms.
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 1e6 + 3e6 + 5e3, 1e-3);
   EXPECT_NEAR(predicted(point, terms).tpot_ns, 1e6 + 5e3, 1e-3);
   terms.chunks_prompts = true;
   terms.token_budget = 50;
-  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 2 * (3e6 + 5e3), 1e-3) << "two pieces";
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 2 * (1e6 + 1.5e6 + 5e3), 1e-3) << "two pieces";
   terms.chunks_prompts = false;
-  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 3e6 + 5e3, 1e-3) << "whole";
-}
-
-TEST(TermsFit, a_batch_that_is_short_of_places_holds_fewer_than_there_are_clients) {
-  const test::ConstantSteps times;
-  MixClock clock(times);
-  ServedPoint point = point_of(clock);
-  point.clients = 3;
-  SeriesTerms terms;
-  terms.waves = 1;
-  EXPECT_NEAR(predicted(point, terms).ttft_ns, 1e6, 1e-3) << "all in one step";
-  terms.requests_short = 1;
-  // Two in the first step; the third when both are answered after 3 ms.
-  EXPECT_NEAR(predicted(point, terms).ttft_ns, (1e6 + 1e6 + 4e6) / 3, 1e-3);
-  terms.requests_short = 3;
-  EXPECT_NEAR(predicted(point, terms).ttft_ns, (1e6 + 4e6 + 7e6) / 3, 1e-3) << "one at least";
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 1e6 + 3e6 + 5e3, 1e-3) << "whole";
 }
 
 TEST(TermsFit, loss_is_the_mean_error_of_both_times_within_limits) {
@@ -119,13 +126,12 @@ TEST(TermsFit, loss_is_the_mean_error_of_both_times_within_limits) {
 }
 
 // What the bounds predict was measured: nothing is better than where the search begins.
-SeriesTerms kept_at(const EngineTerms& terms, double waves, SeriesTerms start) {
+SeriesTerms kept_at(const EngineTerms& terms, SeriesTerms start) {
   const test::ConstantSteps times;
   MixClock clock(times);
   ServedPoint point = point_of(clock);
   SeriesTerms bound = start;
   bound.terms = terms;
-  bound.waves = waves;
   const BenchmarkFigures f = predicted(point, bound);
   point.ttft_ns = f.ttft_ns;
   point.tpot_ns = f.tpot_ns;
@@ -134,21 +140,20 @@ SeriesTerms kept_at(const EngineTerms& terms, double waves, SeriesTerms start) {
 }
 
 TEST(TermsFit, begins_within_the_bounds_of_each_term) {
-  const EngineTerms highest{1.3, 4e6, 8e4, 2e4, 2.5e6, 1.5e8, 1e4}, lowest{0.6, 0, 0, 0, 0, 0, 0};
+  const EngineTerms highest{1.3, 4e6, 8e4, 2e4, 4e8}, lowest{0.6, 0, 0, 0, 0};
   SeriesTerms above;
-  above.terms = {9, 1e9, 1e9, 1e9, 1e9, 1e12, 1e9};
+  above.terms = {9, 1e9, 1e9, 1e9, 1e12};
   above.waves = 99;
   above.token_budget = 4096;
-  const SeriesTerms high = kept_at(highest, 15, above);
+  const SeriesTerms high = kept_at(highest, above);
   EXPECT_EQ(high.terms, highest);
-  EXPECT_EQ(high.waves, 15);
-  EXPECT_EQ(high.token_budget, 4096) << "settings stay";
+  EXPECT_EQ(high.waves, 99) << "settings stay";
+  EXPECT_EQ(high.token_budget, 4096);
   SeriesTerms below;
-  below.terms = {0.1, -1, -1, -1, -1, -1, -1};
+  below.terms = {0.1, -1, -1, -1, -1};
   below.waves = 1;
-  const SeriesTerms low = kept_at(lowest, 2, below);
+  const SeriesTerms low = kept_at(lowest, below);
   EXPECT_EQ(low.terms, lowest);
-  EXPECT_EQ(low.waves, 2);
 }
 
 TEST(TermsFit, comes_nearer_to_what_was_measured) {

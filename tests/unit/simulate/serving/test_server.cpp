@@ -32,15 +32,11 @@ TEST(Server, one_request_is_its_pieces_and_its_tokens) {
 TEST(Server, terms_of_the_engine_lengthen_every_step_and_the_way_to_the_queue) {
   const test::ConstantSteps times;
   ServerPlan plan = plan_of(1'000);
-  plan.engine.terms = {.device_scale = 2,
-                       .step_ns = 1'000,
-                       .sequence_ns = 100,
-                       .token_ns = 10,
-                       .arrival_ns = 5'000,
-                       .arrival_token_ns = 7};
+  plan.engine.terms = {
+      .device_scale = 2, .step_ns = 1'000, .sequence_ns = 100, .token_ns = 10, .arrival_ns = 5'700};
   const ServerRecord record = simulated(plan, requests(1, {100, 3}), times);
   const double prefill = 2 * times.ns + 1'000 + 100 + 10 * 100, decode = 2 * times.ns + 1'100;
-  EXPECT_NEAR(ttft_ns(record, 0), 5'000 + 700 + prefill, 1e-3);
+  EXPECT_NEAR(ttft_ns(record, 0), 5'700 + prefill, 1e-3);
   EXPECT_NEAR(static_cast<double>(record.requests[0].end_ps) * 1e-3, 5'700 + prefill + 2 * decode,
               1e-3);
 }
