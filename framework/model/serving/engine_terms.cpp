@@ -76,4 +76,30 @@ std::optional<ClosedLoopFigures> serve_closed_loop(const RequestShape& request,
   return out;
 }
 
+std::optional<ClosedLoopFigures> serve_benchmark(const RequestShape& request, std::int64_t clients,
+                                                 const EngineLimits& limits,
+                                                 const StepTimes& device, const EngineTerms& terms,
+                                                 double waves) {
+  constexpr double share_that_meets = 0.8;  // of those that pass together, fitted to the events
+  auto out = serve_closed_loop(request, clients, limits, device, terms);
+  const EngineTimes times(device, terms);
+  const auto alone = prompt_ns(request.input_tokens, limits.token_budget, 0, times);
+  const auto step = times.step_ns({0, 0, 0, std::max(1.0, out ? out->in_engine : 0)});
+  if (!out || !alone || !step) return std::nullopt;
+  const auto all = static_cast<double>(clients);
+  const double together = std::clamp(
+      static_cast<double>(limits.token_budget) / static_cast<double>(request.input_tokens), 1.0,
+      all);
+  const double first_ns = terms.arrival_ns + (all + 1) / 2 * *alone,
+               later_ns = out->ttft_ns + share_that_meets * (together - 1) * *alone,
+               first_share = 1 / std::max(1.0, waves);
+  out->ttft_ns = first_share * first_ns + (1 - first_share) * later_ns;
+  // The engine works as much: what one waits for first it does not wait for later.
+  if (const auto later = static_cast<double>(request.output_tokens - 1); later > 0) {
+    out->tpot_ns = std::max((out->request_ns - out->ttft_ns) / later, *step);
+  }
+  out->request_ns = out->ttft_ns + static_cast<double>(request.output_tokens - 1) * out->tpot_ns;
+  return out;
+}
+
 }  // namespace halmark

@@ -161,7 +161,8 @@ std::optional<ClosedLoopFigures> ServingPricer::served(std::int64_t requests,
                                                        std::int64_t token_budget,
                                                        const StepTimes& times) const {
   if (facts_.engine) {
-    return serve_closed_loop(request_, requests, {token_budget, 0}, times, facts_.engine->terms);
+    return serve_benchmark(request_, requests, {token_budget, 0}, times, facts_.engine->terms,
+                           facts_.engine->waves);
   }
   const auto alone = serve_together(request_, requests, token_budget, times);
   if (!alone) return std::nullopt;
@@ -181,8 +182,11 @@ void ServingPricer::widen(const Configuration& configuration, ServedEstimate& es
     f.request_ns = f.ttft_ns + static_cast<double>(request_.output_tokens - 1) * f.tpot_ns;
     finish(configuration, f);
   };
-  by(estimate.fast, facts_.engine->ttft.low, facts_.engine->tpot.low);
-  by(estimate.slow, facts_.engine->ttft.high, facts_.engine->tpot.high);
+  // What the formula of a benchmark is off by, beside what its events are: 81 % of 462 published
+  // rows lie inside without it, 86 % with it.
+  constexpr double doubt = 1.1;
+  by(estimate.fast, facts_.engine->ttft.low / doubt, facts_.engine->tpot.low);
+  by(estimate.slow, facts_.engine->ttft.high * doubt, facts_.engine->tpot.high);
 }
 
 ServingPricer::Answer ServingPricer::estimate(const Configuration& configuration) {

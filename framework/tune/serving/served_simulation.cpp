@@ -234,10 +234,14 @@ class Simulation {
     const LayoutTimes times(steps_, layout,
                             shape.input_tokens + std::max<std::int64_t>(1, shape.output_tokens / 2),
                             &KernelTime::ns, out.plan.engine.terms.device_scale);
-    out.closed_form = serve_closed_loop(
-        shape, q_.load.clients / out.plan.engines,
-        {out.plan.engine.token_budget, serving::requests_held(out.plan.engine, shape)}, times,
-        out.plan.engine.terms);
+    const std::int64_t clients = q_.load.clients / out.plan.engines;
+    const EngineLimits limits = {out.plan.engine.token_budget,
+                                 serving::requests_held(out.plan.engine, shape)};
+    const EngineTerms& terms = out.plan.engine.terms;
+    out.closed_form =
+        q_.begins_at_once && fitted_
+            ? serve_benchmark(shape, clients, limits, times, terms, fitted_->series.waves)
+            : serve_closed_loop(shape, clients, limits, times, terms);
   }
 
   void spread(serving::Load& load, const std::optional<ClosedLoopFigures>& closed) const {

@@ -106,6 +106,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   if (fitted) {
     costs.engine = {.name = fitted->engine,
                     .terms = fitted->series.terms,
+                    .waves = fitted->series.waves,
                     .ttft = fitted->ttft,
                     .tpot = fitted->tpot};
   }

@@ -161,14 +161,15 @@ TEST(ServingPricer, utilisation_stays_below_one_over_many_shapes) {
 TEST(ServingPricer, no_engine_is_faster_than_the_bound) {
   Priced p("qwen3-0.6b");
   p.facts.has_interval = false;
-  const Configuration c = p.served({.tp = 2}, 16, 2048);
+  const Configuration c = p.served({.tp = 2}, 1, 2048);
+  // One client of an engine that costs nothing: what waits for others is none of this.
   const ServingFigures bound = p.estimate(c).figures;
   p.facts.engine = ServingEngine{
       .name = "vllm", .terms = {.device_scale = 0.8}, .ttft = {0.5, 2.0}, .tpot = {0.9, 1.25}};
   const ServedEstimate fast = p.estimate(c);
   EXPECT_NEAR(fast.figures.tpot_ns / bound.tpot_ns, 1, 1e-9);
   EXPECT_NEAR(fast.figures.ttft_ns / bound.ttft_ns, 1, 1e-9);
-  EXPECT_NEAR(fast.fast.ttft_ns / bound.ttft_ns, 0.5, 1e-9) << "the interval is the engine's";
+  EXPECT_NEAR(fast.fast.ttft_ns / bound.ttft_ns, 0.5 / 1.1, 1e-9) << "the interval is the engine's";
   EXPECT_NEAR(fast.slow.tpot_ns / bound.tpot_ns, 1.25, 1e-9);
   p.facts.engine->terms.device_scale = 1.5;
   EXPECT_NEAR(p.estimate(c).figures.tpot_ns / bound.tpot_ns, 1.5, 1e-9);

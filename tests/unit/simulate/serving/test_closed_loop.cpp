@@ -1,7 +1,9 @@
 // The closed form with the terms of an engine against the events, for closed loops of equal
 // requests.
 
+#include "core/numeric/statistics.hpp"
 #include "model/serving/engine_terms.hpp"
+#include "simulate/serving/benchmark.hpp"
 #include "simulate/serving/summary.hpp"
 #include "toy_steps.hpp"
 
@@ -113,6 +115,42 @@ TEST(ClosedLoop, the_closed_form_agrees_with_the_events_within_5_percent) {
   EXPECT_LE(first_errors[first_errors.size() / 2], 0.05);
   RecordProperty("tpot_error_worst", std::to_string(errors.back()));
   RecordProperty("ttft_error_p90", std::to_string(first_errors[first_errors.size() * 9 / 10]));
+}
+
+// What events of a benchmark have, whose clients meet in the queue.
+TEST(ClosedLoop, of_a_benchmark_is_near_its_events) {
+  const test::ToySteps times;
+  MixClock clock(times);
+  std::vector<double> ttft, tpot, evenly;
+  for (Case c : random_cases(60)) {
+    SCOPED_TRACE(c.text());
+    c.requests_max = 0;
+    EnginePlan plan = test::plan_of(1 << 20).engine;
+    plan.token_budget = c.budget;
+    plan.terms = c.terms;
+    const BenchmarkFigures events = simulate_benchmark(plan, c.shape, c.clients, 8, clock);
+    const EngineLimits limits = {c.budget, 0};
+    const auto formula = serve_benchmark(c.shape, c.clients, limits, times, c.terms, 8);
+    ASSERT_TRUE(formula);
+    const double later = static_cast<double>(c.shape.output_tokens - 1);
+    EXPECT_NEAR(formula->request_ns, formula->ttft_ns + later * formula->tpot_ns, 1e-3);
+    ttft.push_back(std::abs(formula->ttft_ns / events.ttft_ns - 1));
+    tpot.push_back(std::abs(formula->tpot_ns / events.tpot_ns - 1));
+    const auto spread = serve_closed_loop(c.shape, c.clients, limits, times, c.terms);
+    evenly.push_back(std::abs(spread->ttft_ns / events.ttft_ns - 1));
+  }
+  EXPECT_LT(median(ttft), 0.3);
+  EXPECT_LT(median(ttft), 0.7 * median(evenly));
+  EXPECT_LT(median(tpot), 0.05);
+}
+
+TEST(ClosedLoop, of_a_benchmark_with_one_client_waits_for_nobody) {
+  const test::ToySteps times;
+  const EngineTerms terms{.step_ns = 2e4, .arrival_ns = 3e5};
+  const auto alone = serve_closed_loop({700, 40}, 1, {2048, 0}, times, terms);
+  const auto benchmark = serve_benchmark({700, 40}, 1, {2048, 0}, times, terms, 8);
+  EXPECT_NEAR(benchmark->ttft_ns / alone->ttft_ns, 1, 1e-6);
+  EXPECT_NEAR(benchmark->tpot_ns / alone->tpot_ns, 1, 1e-6);
 }
 
 TEST(ClosedLoop, without_terms_it_is_serve_together) {
