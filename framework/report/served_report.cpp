@@ -40,8 +40,9 @@ std::string optional_text(std::optional<double> value) {
   return value ? report::significant_text(*value) : report::absent_text;
 }
 
-std::string range_note(double low, double high) {
-  return low == high ? std::string() : report::duration_range_text(low, high);
+// "8.10 ms (7.20..9.40 ms)"
+std::string ranged(std::string text, double low, double high, const std::string& range) {
+  return low == high ? std::move(text) : std::move(text) + " (" + range + ')';
 }
 
 // Where every source gives its ends, the certain word would be wrong; without ends there is none.
@@ -102,21 +103,29 @@ Table front_table(const ServedReport& r, const Points& points) {
     const ServingFigures& f = p.estimate.figures;
     const ServingFigures &fast = p.estimate.fast, &slow = p.estimate.slow;
     const auto timed = [](double ns, double low, double high) {
-      return TableCell{report::duration_text(ns), {}, range_note(low, high)};
+      return TableCell{
+          ranged(report::duration_text(ns), low, high, report::duration_range_text(low, high)),
+          {},
+          {}};
     };
-    out.rows.push_back({{served_label(p.configuration), {}, p.configuration.key()},
-                        {std::to_string(p.configuration.devices()), {}, {}},
-                        timed(f.ttft_ns, fast.ttft_ns, slow.ttft_ns),
-                        timed(f.tpot_ns, fast.tpot_ns, slow.tpot_ns),
-                        timed(f.request_ns, fast.request_ns, slow.request_ns),
-                        {report::significant_text(f.tokens_per_s), {}, {}},
-                        {report::significant_text(f.tokens_per_s_per_device), {}, {}},
-                        {report::bytes_text(static_cast<double>(f.memory_bytes_per_rank)), {}, {}},
-                        {report::percent_text(f.mfu), {}, {}},
-                        {optional_text(f.energy_j_per_token), {}, {}},
-                        {optional_text(f.usd_per_million_tokens), {}, {}},
-                        {probability_text(r, p), {}, {}},
-                        {report::shares_text(p.provenance), {}, p.bottleneck}});
+    const double slowest = slow.tokens_per_s, fastest = fast.tokens_per_s;
+    out.rows.push_back(
+        {{served_label(p.configuration), {}, p.configuration.key()},
+         {std::to_string(p.configuration.devices()), {}, {}},
+         timed(f.ttft_ns, fast.ttft_ns, slow.ttft_ns),
+         timed(f.tpot_ns, fast.tpot_ns, slow.tpot_ns),
+         {report::duration_text(f.request_ns), {}, {}},
+         {ranged(report::significant_text(f.tokens_per_s), slowest, fastest,
+                 report::significant_text(slowest) + ".." + report::significant_text(fastest)),
+          {},
+          {}},
+         {report::significant_text(f.tokens_per_s_per_device), {}, {}},
+         {report::bytes_text(static_cast<double>(f.memory_bytes_per_rank)), {}, {}},
+         {report::percent_text(f.mfu), {}, {}},
+         {optional_text(f.energy_j_per_token), {}, {}},
+         {optional_text(f.usd_per_million_tokens), {}, {}},
+         {probability_text(r, p), {}, {}},
+         {report::shares_text(p.provenance), {}, p.bottleneck}});
     auto& row = out.rows.back();
     for (const Objective o : further) {
       const auto value = row_of(o).of_requests(f);
@@ -243,6 +252,17 @@ std::string probability_basis(const ServedReport& r) {
   }
   const bool has_fabric = std::ranges::any_of(
       r.front, [](const ServedPoint& p) { return p.provenance.contains(Provenance::fabric); });
+  if (r.has_engine_interval) {
+    const bool has_pools = std::ranges::any_of(r.front, [](const ServedPoint& p) {
+      return p.configuration.served->mode == ServingMode::disaggregated;
+    });
+    return std::string(
+               "90 % intervals (in brackets) and P(SLO) are those of the engine's terms, which "
+               "hold "
+               "all errors together: measured over predicted of models, curves and devices that "
+               "they were not fitted on") +
+           (has_pools ? "; no row of disaggregated workers was among them" : "");
+  }
   return std::string("P(SLO) is computed from the intervals of the kernel times (interpolated") +
          (has_fabric ? " and fabric" : "") +
          ": 90 % where calibrated), taken to err together, log-normal between their ends; roofline "
