@@ -96,8 +96,8 @@ std::string same_family(std::string_view name, const std::vector<std::string>& k
   for (const std::string& one : known) {
     const std::string text = normalised(one, Points::kept);
     const auto end = std::ranges::mismatch(wanted, text).in1;
-    const auto common = static_cast<std::size_t>(end - wanted.begin());
-    if (common >= least) found.emplace_back(common, one);
+    const auto shared = static_cast<std::size_t>(end - wanted.begin());
+    if (shared >= least) found.emplace_back(shared, one);
   }
   std::ranges::stable_sort(found, std::greater<>(), &std::pair<std::size_t, std::string>::first);
   std::string out;

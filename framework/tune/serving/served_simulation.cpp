@@ -15,7 +15,6 @@
 #include "plan/precision.hpp"
 #include "report/times_from.hpp"
 #include "simulate/serving/fitted_terms.hpp"
-#include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::tune {

@@ -329,4 +329,9 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
   return SourcesAssembly(choice, target, devices, network_bytes_per_s, fabric).run();
 }
 
+std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {
+  if (op.kind != OperatorKind::collective) return chain.latency(op.local, op.rank_work);
+  return chain.latency(op.local, op.local_work, op.group_stride);
+}
+
 }  // namespace halmark::tune

@@ -11,6 +11,7 @@
 #include "core/device.hpp"
 #include "latency/chain.hpp"
 #include "latency/forecast/forecast_source.hpp"
+#include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
 #include "tune/sources/fabric_source.hpp"
 
@@ -68,5 +69,8 @@ struct PricedLatencies {
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric = nullptr);
+
+// One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
+std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);
 
 }  // namespace halmark::tune

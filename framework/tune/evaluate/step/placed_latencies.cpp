@@ -32,11 +32,6 @@ Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph) {
   };
 }
 
-std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {
-  if (op.kind != OperatorKind::collective) return chain.latency(op.local, op.rank_work);
-  return chain.latency(op.local, op.local_work, op.group_stride);
-}
-
 Composer::Lookup on_paper(const LatencyChain& chain, const OperatorGraph& graph) {
   std::map<Problem, Work> works;
   for (const Operator& op : graph.operators) {

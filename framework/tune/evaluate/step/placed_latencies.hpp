@@ -4,6 +4,7 @@
 #include "latency/chain.hpp"
 #include "model/pricing/composer.hpp"
 #include "tune/plan/target.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::tune {
 
@@ -15,9 +16,7 @@ void add_fabric(const Target& target, LatencySource& measured, LatencyChain& cha
 // same op, bytes and ranks) is asked for the one whose ranks are farther apart.
 Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph);
 
-// One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
-std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);
-// The same by kernel. `chain` must outlive what is returned.
+// latency_of by kernel. `chain` must outlive what is returned.
 Composer::Lookup on_paper(const LatencyChain& chain, const OperatorGraph& graph);
 
 }  // namespace halmark::tune
