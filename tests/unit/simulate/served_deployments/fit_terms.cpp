@@ -1,5 +1,6 @@
 // Fits the sets of configs/engines/ENGINE/serving_terms.json anew, and how far measured figures lie
-// from sets that have not seen them. Not run with the tests: it takes an hour.
+// from sets that have not seen them. Not run with the tests: it takes an hour (HALMARK_ENGINE: one
+// alone).
 //   scripts/accuracy --all --table rows.tsv
 //   HALMARK_SERVED_ROWS=rows.tsv test_served_deployments --gtest_also_run_disabled_tests
 //     --gtest_filter='*fitted_anew*'
@@ -26,6 +27,9 @@ using Points = std::vector<const ServedPoints::Point*>;
 constexpr std::size_t folds = 4, rows_of_series = 12;
 // Of a model, as many rows count as much as all other models; of its errors likewise.
 constexpr double rows_of_doubt = 10, errors_of_doubt = 20;
+// Errors of TPOT of what is unknown are so many times those of one model or device left out: half
+// of the groups lie inside by 86 % then when the other half was fitted (79 % without).
+constexpr double of_unknown = 1.3;
 
 std::size_t hashed(const std::string& text) { return std::hash<std::string>{}(text); }
 
@@ -94,6 +98,11 @@ Json ratios(const std::vector<double>& own, const std::vector<double>& others) {
   return {at(0.05), at(0.95)};
 }
 
+std::vector<double> widened(std::vector<double> errors) {
+  for (double& e : errors) e *= of_unknown;
+  return errors;
+}
+
 Json set_of(const std::string& model, const Points& points, const SeriesTerms& t,
             const LogErrors& errors, const LogErrors& others) {
   std::set<std::string> devices;
@@ -138,8 +147,10 @@ void fit_engine(const std::string& engine, const Points& points) {
     of_all.ttft.insert(of_all.ttft.end(), known[m].ttft.begin(), known[m].ttft.end());
     of_all.tpot.insert(of_all.tpot.end(), known[m].tpot.begin(), known[m].tpot.end());
   }
+  unknown.tpot = widened(std::move(unknown.tpot));
   std::printf("%s\n  \"other_device\": {\"ttft\": %s, \"tpot\": %s},\n    %s", engine.c_str(),
-              ratios(elsewhere.ttft, {}).dump().c_str(), ratios(elsewhere.tpot, {}).dump().c_str(),
+              ratios(elsewhere.ttft, {}).dump().c_str(),
+              ratios(widened(elsewhere.tpot), {}).dump().c_str(),
               set_of("", points, all, unknown, {}).dump().c_str());
   for (const std::string& m : models) {
     const Points own = chosen(points, [&](const ServedRow& r) { return r.model == m; });
@@ -153,7 +164,9 @@ TEST(ServedDeployments, DISABLED_terms_are_fitted_anew) {
   const char* const file = std::getenv("HALMARK_SERVED_ROWS");
   ASSERT_NE(file, nullptr) << "name what scripts/accuracy --table wrote";
   const ServedPoints all(read_served_rows(file));
+  const char* const only = std::getenv("HALMARK_ENGINE");
   for (const std::string& engine : serving::fitted_engines()) {
+    if (only != nullptr && engine != only) continue;
     Points points;
     for (const auto& p : all.points()) {
       if (p.row->engine == engine && p.row->is_of_one_server()) points.push_back(&p);
