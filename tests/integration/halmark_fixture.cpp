@@ -195,6 +195,7 @@ std::string HalmarkTest::measured_key(const std::string& db) const {
   for (const auto& [name, value] : base_.environment) {
     if (name.starts_with("HALMARK_")) text += '\n' + name + '=' + value;
   }
+  if (!fs::exists(path(limits_file()))) text += "\ndefault limits";
   for (const std::string& name : files()) text += '\n' + name + '\n' + read(name);
   for (const std::string& file : {program, test::in_build("/bin/halmark-worker"), fake_plugin}) {
     text += '\n' + std::to_string(fs::last_write_time(file).time_since_epoch().count());
