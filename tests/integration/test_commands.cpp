@@ -269,6 +269,20 @@ TEST_F(Command, models_lists_every_shipped_one_with_its_sizes) {
   EXPECT_EQ(data_of({"models", "qwen3-0.6b"})["models"][0]["total_params"], 596'049'920);
 }
 
+// As vLLM reads counts of tokens: small letters are decimal, capital ones binary.
+TEST_F(Command, counts_are_read_as_people_write_them) {
+  const auto model = [&](const std::string& batch, const std::string& context) {
+    return halmark({"model", "qwen3-0.6b", "--batch", batch, "--context", context});
+  };
+  EXPECT_THAT(model("1k", "4K").out, HasSubstr("batch 1000 new tokens 1 context 4096"));
+  EXPECT_THAT(model("2", "25.6k").out, HasSubstr("batch 2 new tokens 1 context 25600"));
+  for (const char* wrong : {"4kk", "k", "1.0005k", "4t", "1e400k"}) {
+    const Outcome o = model(wrong, "1");
+    EXPECT_EQ(o.exit_code, 2) << wrong;
+    EXPECT_THAT(o.err, AllOf(HasSubstr("--batch"), HasSubstr(wrong)));
+  }
+}
+
 TEST_F(Command, plan_size_prints_what_it_assumes_and_invents_no_price) {
   const Json d = data_of(
       {"plan-size", "llama-3.1-8b", "--device", "h100-sxm", "--tokens", "15e12", "--days", "30"});

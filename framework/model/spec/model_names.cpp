@@ -28,7 +28,8 @@ constexpr auto free_words = std::to_array<std::string_view>(
 struct PrecisionWord {
   std::string_view word, recipe;
 };
-// A name may have two ("GPTQ-Int4"): the first of this order counts.
+// A name may have two ("GPTQ-Int4"): the first of this order counts. Of a repository of GGUF files
+// llama.cpp takes the one in 4 bits (Q4_K_M) where nothing else is said.
 constexpr auto precision_words = std::to_array<PrecisionWord>({{"awq", "awq"},
                                                                {"gptq", "gptq"},
                                                                {"nvfp4", "nvfp4"},
@@ -43,7 +44,8 @@ constexpr auto precision_words = std::to_array<PrecisionWord>({{"awq", "awq"},
                                                                {"8bit", "w8a16"},
                                                                {"fp8", "fp8"},
                                                                {"bf16", "bf16"},
-                                                               {"fp16", "f16"}});
+                                                               {"fp16", "f16"},
+                                                               {"gguf", "w4a16"}});
 
 bool is_date(std::string_view word) {
   return (word.size() == 4 || word.size() == 6 || word.size() == 8) &&

@@ -97,7 +97,7 @@ std::string shipped_text(const Json& json, const std::string& field, const std::
 void name_precision(const std::string& recipe, ModelSpec& spec) {
   if (recipe.empty()) return;
   spec.named_precision = recipe;
-  spec.assumed.push_back("weights in " + recipe + ", as the name says");
+  spec.assumed.push_back("weights in " + recipe + ", by the name");
 }
 
 // `asked`: the name that was typed; "" = the file's own.

@@ -19,7 +19,7 @@ using report::TextTable;
 std::string latency_table(const ServingPage& page) {
   const serving::ServerSummary& s = page.summary;
   const bool has_closed_form = page.closed_form.has_value();
-  TextTable table({"", "n", "mean", page.ranges ? "measured" : "", "p50", "p90", "p99",
+  TextTable table({"", "n", "mean", page.ranges ? "90 % interval" : "", "p50", "p90", "p99",
                    has_closed_form ? "closed form" : ""},
                   {false, true, true, true, true, true, true, true});
   const serving::MeanRanges ranges = page.ranges.value_or(serving::MeanRanges{});
@@ -93,10 +93,11 @@ std::string other_lines(const ServingPage& page) {
   return out;
 }
 
-// What "measured" means, and whether anything was held out that it could be wrong on.
+// What the interval is of, and whether anything was held out that it could be wrong on.
 std::string interval_line(const ServingPage& page) {
   if (!page.ranges) return "";
-  std::string out = "measured: where the mean lay in 90 % of cases that terms were not fitted on";
+  std::string out =
+      "90 % interval: where measured means lay in cases that the terms were not fitted on";
   if (const auto& rate = page.ranges->requests_per_s) {
     out += fmt::format("; {}..{} requests/s", significant_text(rate->low),
                        significant_text(rate->high));

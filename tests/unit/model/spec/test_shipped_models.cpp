@@ -50,6 +50,7 @@ TEST(ShippedModels, names_as_they_are_pasted_give_shape_and_precision) {
                "nvidia/DeepSeek-V3-0324-FP4"},
            Row{"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3", "", "deepseek-ai/DeepSeek-V3-0324"},
            Row{"unsloth/gpt-oss-120b-BF16", "gpt-oss-120b", "bf16", "unsloth/gpt-oss-120b-BF16"},
+           Row{"unsloth/Qwen3-32B-GGUF", "qwen3-32b", "w4a16", "unsloth/Qwen3-32B-GGUF"},
            Row{"google/gemma-3-27b-it", "gemma-3-27b", "", "google/gemma-3-27b-it"},
            Row{"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b-v0.1", "",
                "mistralai/Mixtral-8x7B-Instruct-v0.1"},
