@@ -182,7 +182,7 @@ struct Redrawing {
 };
 
 TEST(LoopChecks, write_every_row_anew_in_front_of_some_samples_and_put_it_back) {
-  for (int i = 0; i < 30; ++i) {  // each draws anew; one in seven drew an amount twice
+  for (int i = 0; i < 30; ++i) {  // one in seven drew an amount twice
     Redrawing drawing;
     drawing.run(1, 100e3, 0);
     EXPECT_EQ(std::set<std::string>(drawing.seen.begin(), drawing.seen.end()).size(), 6u);

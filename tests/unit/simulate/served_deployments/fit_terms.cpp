@@ -1,9 +1,9 @@
-// Fits the sets of configs/engines/ENGINE/serving_terms.json anew, and how far measured figures lie
+// Refits the sets of configs/engines/ENGINE/serving_terms.json, and how far measured figures lie
 // from sets that have not seen them. Not run with the tests: it takes an hour (HALMARK_ENGINE: one
 // alone).
 //   scripts/accuracy --all --table rows.tsv
 //   HALMARK_SERVED_ROWS=rows.tsv test_served_deployments --gtest_also_run_disabled_tests
-//     --gtest_filter='*fitted_anew*'
+//     --gtest_filter='*are_refitted*'
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -160,7 +160,7 @@ void fit_engine(const std::string& engine, const Points& points) {
   std::printf("\n");
 }
 
-TEST(ServedDeployments, DISABLED_terms_are_fitted_anew) {
+TEST(ServedDeployments, DISABLED_terms_are_refitted) {
   const char* const file = std::getenv("HALMARK_SERVED_ROWS");
   ASSERT_NE(file, nullptr) << "name what scripts/accuracy --table wrote";
   const ServedPoints all(read_served_rows(file));
