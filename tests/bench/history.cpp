@@ -380,7 +380,7 @@ Found detection(const std::vector<CasePool>& pool, const Duets* duets) {
 int main() {
   using namespace halmark::bench;
   return run([](Figures& figures) {
-    const std::string data = test::in_source("/tests/data/");
+    const std::string data = halmark::test::in_source("/tests/data/");
     const MeasuredRows rows = read_rows(data + "history_noise.csv");
     const Duets duets(read_duets(data + "duet_noise.csv"));
     const std::vector<CasePool> processes = processes_of(rows), runs = runs_of(rows);

@@ -114,7 +114,7 @@ int main() {
   return run([](Figures& figures) {
     const char* asked = std::getenv("HALMARK_HISTORY_ROWS");
     const std::int64_t rows = asked == nullptr ? 1'000'000 : std::max(15'000, std::atoi(asked));
-    const ScratchFolder folder(test::in_build());
+    const ScratchFolder folder(halmark::test::in_build());
     const std::string path = (folder.path() / "volume.db").string();
     figures.report("history_rows", static_cast<double>(rows), "rows");
     figures.report("history_fill", milliseconds([&] { fill(path, rows); }) / 1e3, "s");

@@ -54,9 +54,10 @@ constexpr Term figure_entries[] = {
          "Hardware FLOPs utilisation: as MFU, with the FLOPs that are computed again because their "
          "activations were not kept.",
          "(FLOPs of the convention + recomputed) / (devices x peak FLOP/s x time)", "model"},
-    Term{"interval", "interval|intervals",
-         "The range that a time lies in with 90 % confidence, from independent processes.", "",
-         "bench, run, tune, report"},
+    Term{"interval", "interval|intervals|90 % interval",
+         "The range that a time lies in with 90 % confidence: of a measurement from independent "
+         "processes, of a forecast from cases that its terms were not fitted on.",
+         "", "bench, run, tune, report, simulate serving"},
     Term{"kernel mfu", "MFU of the kernels",
          "MFU of measured kernels alone, every row at the peak of its own type; without the time "
          "between layers.",

@@ -59,9 +59,14 @@ void RedrawnInputs::add_to(std::span<const TimedSample> series,
                            std::vector<Signal>& signals) const {
   double new_ns = std::numeric_limits<double>::infinity(), plain_ns = new_ns;
   std::size_t redrawn = 0, plain = 0;
+  const auto is_redrawn = [&](std::size_t at) {
+    return std::ranges::binary_search(samples_, static_cast<std::int64_t>(at) + 1);
+  };
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (series[i].label == SampleLabel::disturbed) continue;
-    const bool is_new = std::ranges::binary_search(samples_, static_cast<std::int64_t>(i) + 1);
+    const bool is_new = is_redrawn(i);
+    const bool is_beside_one = is_redrawn(i + 1) || (i > 0 && is_redrawn(i - 1));
+    if (!is_new && !is_beside_one) continue;
     double& shortest_ns = is_new ? new_ns : plain_ns;
     shortest_ns = std::min(shortest_ns, ns_of(series[i]));
     ++(is_new ? redrawn : plain);

@@ -59,9 +59,11 @@ double StagedKernel::time_after(std::chrono::milliseconds rest, int set) {
 // kind are compared: what waited for a CPU is never the shortest of several, neither of the new
 // ones, which would blame an honest kernel, nor of the old ones, which would clear a false one. A
 // kernel that forgets when somebody writes pays for the same inputs too, and not behind no writing
-// at all, which leaves caches warmer: what fetching the lines and waking may take is allowed.
+// at all, which leaves caches warmer: what fetching the lines and waking may take is allowed. A try
+// without a rest may have to wait for a CPU, and one behind a rest finds caches that a neighbour
+// emptied: both happen to a kind of try as a whole, so there are many of each.
 std::optional<double> StagedKernel::cost_of_new_inputs(int set, int inputs_from) {
-  constexpr int tries = 10, least_tries = 3, hurried = 3;
+  constexpr int tries = 30, least_tries = 3, longest_rest = 7;
   constexpr double plain = 1.25;
   const auto inputs = std::ranges::count_if(
       ring_.operands(), [](const StagedOperand& o) { return o.spec.role == Role::input; });
@@ -76,7 +78,7 @@ std::optional<double> StagedKernel::cost_of_new_inputs(int set, int inputs_from)
   double new_ns = std::numeric_limits<double>::infinity(), again_ns = new_ns, plain_ns = new_ns;
   double cost = new_ns;
   for (int i = 1; i <= tries && (i <= least_tries || cost > plain); ++i) {
-    const std::chrono::milliseconds rest(std::max(0, i - hurried));
+    const std::chrono::milliseconds rest(i % 2 == 1 ? 0 : std::min(i / 2, longest_rest));
     new_ns = std::min(new_ns, time_on_inputs(set, inputs_from + i, rest));
     again_ns = std::min(again_ns, time_on_inputs(set, inputs_from + i, rest));
     plain_ns = std::min(plain_ns, time_after(rest, set));
