@@ -18,6 +18,8 @@ constexpr double farthest = 1.6;  // a factor of five
 // |error| in logarithms that 90 % of kernels stay below where each device with tables was left out
 // and carried from the nearest other: at no distance, and per distance.
 constexpr double error_at_none = 0.15, error_per_distance = 0.45;
+// More of another maker's: Intel's tables from each of NVIDIA's, and back.
+constexpr double error_of_makers = 0.5;
 
 // 16-bit floats, whichever the device has.
 std::optional<double> half_peak(const Device& device) {
@@ -68,15 +70,18 @@ std::optional<NearDevice> nearest_with_tables(const Device& target,
   for (const std::string& id : devices_with_tables(forecasts)) {
     if (id == target.id) continue;
     const Device device = known_device(id, devices);
-    if (kind_of(device) != kind_of(target) || device.vendor != target.vendor) continue;
+    if (kind_of(device) != kind_of(target)) continue;
     const auto far = distance(device, target);
     if (!far || *far > farthest) continue;
     // Of another generation where it has types that the target has not: the worse of two.
+    constexpr double other_maker = 100;  // only where its own has none
+    const bool is_alien = device.vendor != target.vendor;
     const double unlike = *far + static_cast<double>(missing_types(target, device)) +
-                          0.3 * static_cast<double>(missing_types(device, target));
+                          0.3 * static_cast<double>(missing_types(device, target)) +
+                          (is_alien ? other_maker : 0);
     if (unlike >= least) continue;
     least = unlike;
-    out = {device, *far};
+    out = {device, *far, is_alien};
   }
   return out;
 }
@@ -99,7 +104,8 @@ std::optional<Latency> CarriedForecast::latency(const Problem& problem, const Wo
       (graph_launch_ns + here->largest_ns()) / (graph_launch_ns + there->largest_ns());
   const double far =
       here->link_ns > 0 ? std::abs(std::log(here->link_ns / there->link_ns)) : near_.distance;
-  const double width = std::exp(error_at_none + error_per_distance * far);
+  const double width = std::exp(error_at_none + error_per_distance * far +
+                                (near_.is_of_another_maker ? error_of_makers : 0));
   Latency out{.ns = std::max(known->ns * ratio, bound_ns), .provenance = Provenance::interpolated};
   out.low_ns = std::clamp(known->low_ns * ratio / width, std::min(bound_ns, out.ns), out.ns);
   out.high_ns = std::max(known->high_ns * ratio * width, out.ns);

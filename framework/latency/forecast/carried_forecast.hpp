@@ -18,9 +18,10 @@ namespace halmark {
 struct NearDevice {
   Device device;
   double distance = 0;
+  bool is_of_another_maker = false;
 };
-// Of those with tables in `forecasts` the nearest of the same kind and maker, those first that
-// multiply the same narrow types; nothing where none lies within a factor of five.
+// Of those with tables in `forecasts` the nearest of the same kind, those of the same maker first,
+// then those that multiply the same narrow types; nothing where none lies within a factor of five.
 std::optional<NearDevice> nearest_with_tables(const Device& target,
                                               const std::vector<std::filesystem::path>& forecasts,
                                               const std::vector<std::filesystem::path>& devices);
