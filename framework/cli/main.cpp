@@ -13,6 +13,7 @@
 #include "host/process/interrupt.hpp"
 #include "options/usage_error.hpp"
 #include "pages/help/first_steps.hpp"
+#include "tune/plan/plain_question.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -85,7 +86,9 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     std::vector<std::string> names;
     for (const Command& command : commands()) names.emplace_back(command.name);
-    const Error ours = usage_error(error, app, names);
+    const Error ours = usage_error(error, app, names, [](const std::string& words) {
+      return tune::command_for(words, config_dirs("models"), config_dirs("devices"));
+    });
     // Flags are only set by a parse that succeeds; whoever asked for JSON still gets it.
     options.json = std::any_of(argv, argv + argc,
                                [](const char* word) { return std::string_view(word) == "--json"; });

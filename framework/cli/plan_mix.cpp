@@ -29,9 +29,9 @@ Action add_plan_mix(OptionSet& app) {
   app.add_option("--price", mix->prices, "DEVICE=USD an hour, where its file has none")
       .delimiter(',');
   app.add_option("--tp", mix->tp, "Devices of one unit that are tried (1,2,4,8)").delimiter(',');
-  app.add_option("--dtype", mix->dtype, precision_help());
-  mix->latency = tune::default_sources();
-  add_latency_option(app, mix->latency);
+  app.add_option("--dtype", mix->unit.dtype, precision_help());
+  mix->unit.latency = tune::default_sources();
+  add_latency_option(app, mix->unit.latency);
   const auto slices =
       app.add("--slices", "Parts of a kind of request, each on one type (default 8)", 8)
           .check(within(1, 64));

@@ -30,7 +30,9 @@ const CLI::App& innermost(const CLI::App& app) {
 }
 
 // The first word that nothing on the command line knows, with the nearest one that something does.
-std::optional<Error> unknown_word(const CLI::App& app, const std::vector<std::string>& commands) {
+std::optional<Error> unknown_word(
+    const CLI::App& app, const std::vector<std::string>& commands,
+    const std::function<std::string(const std::string&)>& understood) {
   const CLI::App& named = innermost(app);
   const std::vector<std::string> rest = app.remaining(true);
   const auto option =
@@ -41,6 +43,11 @@ std::optional<Error> unknown_word(const CLI::App& app, const std::vector<std::st
   }
   if (rest.empty()) return std::nullopt;
   if (&named != &app) return refused("unexpected argument '" + rest.front() + "'");
+  std::string words;
+  for (const std::string& word : rest) words += (words.empty() ? "" : " ") + word;
+  if (const std::string line = understood(words); !line.empty()) {
+    return refused("'" + printable(words) + "' is no command", {}, "try: " + line);
+  }
   return refused("unknown command '" + rest.front() + "'", {}, suggestion(rest.front(), commands));
 }
 
@@ -54,8 +61,9 @@ std::string path_of(const CLI::App& app) {
 }  // namespace
 
 Error usage_error(const CLI::ParseError& error, const CLI::App& app,
-                  const std::vector<std::string>& commands) {
-  if (auto unknown = unknown_word(app, commands)) return *unknown;
+                  const std::vector<std::string>& commands,
+                  const std::function<std::string(const std::string&)>& understood) {
+  if (auto unknown = unknown_word(app, commands, understood)) return *unknown;
   std::string what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
   return refused(what, {}, "see " + path_of(innermost(app)) + " --help");

@@ -12,6 +12,9 @@
 
 namespace halmark {
 
+// Lengths of a chat, where none are stated.
+inline constexpr RequestShape usual_request{.input_tokens = 1000, .output_tokens = 200};
+
 // [request]: every concurrency x token budget x mode is a point for each layout and precision.
 struct ServedSweep {
   RequestShape request;

@@ -20,19 +20,26 @@ void require_positive(std::string_view option, std::optional<double> value) {
 }  // namespace
 
 void require_answerable(const Job& o) {
-  if (o.tokens.has_value() == o.requests_per_s.has_value()) {
+  if (o.tokens.has_value() + o.requests_per_s.has_value() + o.users.has_value() != 1) {
     throw refused("name one job", {},
-                  "--tokens for a training run, or --requests-per-s for a served load");
+                  "--tokens for a training run; --requests-per-s or --users for a served load");
   }
-  if (o.requests_per_s && (o.input_tokens <= 0 || o.output_tokens <= 0)) {
-    throw refused("a served load needs the length of its requests", {},
-                  "--input-tokens N --output-tokens N, both at least 1");
+  constexpr std::int64_t tokens_max = 1 << 22;
+  for (const auto& [name, tokens] :
+       {std::pair{"--input", o.input_tokens}, std::pair{"--output", o.output_tokens}}) {
+    if (o.tokens || (tokens >= 1 && tokens <= tokens_max)) continue;
+    throw refused(std::string(name) + " is " + std::to_string(tokens) + ": from 1 to 4194304");
+  }
+  if (o.users && (*o.users < 1 || o.states_mfu())) {
+    throw refused(*o.users < 1 ? "--users is " + std::to_string(*o.users) + ": at least 1"
+                               : "users wait for tokens, which a stated MFU says nothing of",
+                  {}, "--requests-per-s goes with --mfu and --decode-mfu");
   }
   if (o.tokens && o.days.has_value() == (o.devices != 0)) {
     throw refused("a training run needs either a time or a number of devices", {},
                   "--days D, or --devices N");
   }
-  if (o.requests_per_s && o.devices != 0) {
+  if (!o.tokens && o.devices != 0) {
     throw refused("--devices is asked of a served load, whose answer it is", {},
                   "leave it out; --devices goes with --tokens");
   }

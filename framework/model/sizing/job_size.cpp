@@ -20,6 +20,7 @@ struct Question {
   const Precision& precision;
   const Device& device;
   const Job& job;
+  const Replica* replica;
 };
 
 // Devices whose memory holds `bytes`; 1 where the device does not state its memory.
@@ -114,33 +115,57 @@ SizedJob training_size(const Question& q) {
   return out;
 }
 
+// One MFU of both phases: the FLOPs at which they together take their own times.
+double stated_mfu(const Job& job, const RequestFlops& f, Rests& rests) {
+  const double prefill = rests.chosen("mfu", job.mfu, 0.4, "assumed for prefill");
+  const double decode =
+      rests.chosen("decode_mfu", job.decode_mfu, 0.05, "assumed: decode is bound by memory");
+  return (f.prefill + f.decode) / (f.prefill / prefill + f.decode / decode);
+}
+
 SizedJob serving_size(const Question& q) {
   const Job& job = q.job;
   Rests rests(q);
-  const double prefill_mfu = rests.chosen("mfu", job.mfu, 0.4, "assumed for prefill");
-  const double decode_mfu =
-      rests.chosen("decode_mfu", job.decode_mfu, 0.05, "assumed: decode is bound by memory");
-  rests.take_costs();
   SizedJob out;
   out.request = request_flops(q.spec, q.precision, job.input_tokens, job.output_tokens);
-  const RequestFlops& f = out.request;
-  // The FLOPs at which both phases together take their own times: one MFU for the sum.
-  const double at_peak = f.prefill / prefill_mfu + f.decode / decode_mfu;
-  rests.figures().mfu = (f.prefill + f.decode) / at_peak;
-  out.flops_per_s = *job.requests_per_s * (f.prefill + f.decode);
+  const double flops = out.request.prefill + out.request.decode;
+  SizeAssumptions& figures = rests.figures();
   const std::int64_t context = job.input_tokens + job.output_tokens;
   out.devices_for_memory = devices_for(held_bytes(q, {Phase::decode, 1, 1, context}), q.device);
-  out.plan = size_for_load(out.flops_per_s, job.days.value_or(1) * seconds_per_day,
-                           out.devices_for_memory, rests.figures());
+  std::int64_t devices_min = out.devices_for_memory;
+  out.requests_per_s = job.requests_per_s.value_or(0);
+  if (q.replica != nullptr) {
+    const Replica& r = *q.replica;
+    const double at_peak = figures.peak_flops_per_s * static_cast<double>(r.devices);
+    figures.mfu = rests.chosen("mfu", {}, r.requests_per_s * flops / at_peak,
+                               "what a replica keeps up, below");
+    devices_min = replicas_for(job, r.requests_per_s, r.concurrency) * r.devices;
+    if (job.users) {
+      out.requests_per_s =
+          r.requests_per_s * static_cast<double>(*job.users) / static_cast<double>(r.concurrency);
+    }
+  } else {
+    figures.mfu = stated_mfu(job, out.request, rests);
+  }
+  rests.take_costs();
+  out.flops_per_s = out.requests_per_s * flops;
+  out.plan =
+      size_for_load(out.flops_per_s, job.days.value_or(1) * seconds_per_day, devices_min, figures);
   out.assumptions = std::move(rests).stated();
   return out;
 }
 
 }  // namespace
 
+std::int64_t replicas_for(const Job& job, double requests_per_s, std::int64_t concurrency) {
+  const double load = job.users ? static_cast<double>(*job.users) : *job.requests_per_s;
+  const double each = job.users ? static_cast<double>(concurrency) : requests_per_s;
+  return static_cast<std::int64_t>(std::ceil(load / each));
+}
+
 SizedJob size_job(const ModelSpec& spec, const Precision& precision, const Device& device,
-                  const Job& job) {
-  const Question question{spec, precision, device, job};
+                  const Job& job, const Replica* replica) {
+  const Question question{spec, precision, device, job, replica};
   return job.tokens ? training_size(question) : serving_size(question);
 }
 

@@ -83,6 +83,12 @@ constexpr Term table_entries[] = {
          "simulate serving"},
     Term{"median", "", "The middle value over samples and processes.", "", "bench, winners, peaks"},
     Term{"model", "", "The figure of the model, or the model's name.", "", "report, import"},
+    Term{"nightly", "",
+         "A sweep that is run every night: halmark tune SWEEP --db nights.db, then halmark history "
+         "--db nights.db says what changed (exit 3: something became slower; from the sixth night "
+         "on). configs/nightly has the timer and the CI workflow; a change is gated by halmark "
+         "compare OLD NEW.",
+         "", "history, compare"},
     Term{"objectives", "", "What a search minimises or maximises.", "", "study"},
     Term{"old", "new|ratio|interval (95 %)",
          "Time of a kernel with the old and the new build, measured in turns; their ratio with the "

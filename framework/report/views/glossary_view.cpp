@@ -4,6 +4,7 @@
 
 #include "core/text/error.hpp"
 #include "report/text/wrapped_text.hpp"
+#include "report/views/point_view.hpp"
 
 namespace halmark::report {
 namespace {
@@ -66,6 +67,7 @@ View glossary_view(int width) {
 View explained_view(std::string_view wanted, int width) {
   if (find_term(wanted) == nullptr) {
     if (const Topic* topic = find_topic(wanted)) return topic_view(*topic, width);
+    if (auto point = point_view(wanted, width)) return *std::move(point);
   }
   return term_view(known_term(wanted), width);
 }

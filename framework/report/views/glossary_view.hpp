@@ -11,7 +11,8 @@ namespace halmark::report {
 // Every word with its meaning, by topic; lines of at most `width` columns.
 View glossary_view(int width);
 
-// Of a word or heading, or of all words of a topic. Throws as known_term does.
+// Of a word or heading, of all words of a topic, or of the label of a point. Throws as known_term
+// does.
 View explained_view(std::string_view wanted, int width);
 
 // One word: its meaning, its formula, where it is printed. The text is the same whoever asks.

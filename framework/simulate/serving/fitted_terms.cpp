@@ -101,6 +101,14 @@ FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::s
   }
 }
 
+ServingEngine engine_of(const FittedTerms& terms) {
+  return {.name = terms.engine,
+          .terms = terms.series.terms,
+          .waves = terms.series.waves,
+          .ttft = terms.ttft,
+          .tpot = terms.tpot};
+}
+
 std::string source_text(const FittedTerms& terms) {
   return "terms of " + terms.engine +
          (terms.model.empty() ? std::string(", all models") : " with " + terms.model) +

@@ -27,6 +27,8 @@ std::vector<std::string> fitted_engines();
 // Of the engine with the model, else of the engine. `device`: id; its rows decide the ratios.
 // Throws Error (exit 2) with the known engines, and for a file that holds no terms.
 FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device);
+// The engine around the steps of a served load.
+ServingEngine engine_of(const FittedTerms& terms);
 // What they were fitted on, as a report says it.
 std::string source_text(const FittedTerms& terms);
 

@@ -3,92 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/spec/coverage.hpp"
 #include "plan/device/device_file.hpp"
-#include "tune/evaluate/served_evaluator.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/sources/stated_price.hpp"
 
 namespace halmark::tune {
 namespace {
-
-constexpr std::int64_t concurrency_max = 1024;
-constexpr std::array<std::int64_t, 3> token_budgets = {512, 2048, 8192};
-
-// The figures of one device type for one model; keeps what prices it.
-class Pricing {
- public:
-  Pricing(const MixChoice& choice, const ModelSpec& spec, const Device& device,
-          const Folders& devices)
-      : spec_(spec),
-        latencies_(priced_latencies({.sources = choice.latency,
-                                     .where = "--latency",
-                                     .device = device.id,
-                                     .device_where = "--devices"},
-                                    device, devices, std::nullopt)),
-        precision_(precision_of(choice.dtype, precision_facts(spec, computes_bf16(device)))) {
-    target_.backend = device.id;
-    target_.datasheet = device;
-    target_.memory_bytes = static_cast<std::int64_t>(static_cast<double>(device.memory_bytes) *
-                                                     choice.memory_fraction);
-  }
-
-  // The largest rate over concurrencies and token budgets; the reason of the first load where none
-  // keeps the levels.
-  UnitLoad most(const RequestShape& request, std::int64_t tp,
-                const std::vector<ServiceLevel>& levels) const {
-    ServedEvaluator evaluator(spec_, target_, latencies_.chain, request, 0,
-                              {.usd_per_device_hour = target_.datasheet->usd_per_hour,
-                               .transfer_bytes_per_s = latencies_.transfer_bytes_per_s});
-    std::vector<Configuration> asked;
-    for (std::int64_t concurrency = 1; concurrency <= concurrency_max; concurrency *= 2) {
-      for (const std::int64_t budget : token_budgets) {
-        Configuration& c = asked.emplace_back();
-        c.model = spec_.id;
-        c.precision = precision_;
-        c.parallel.tp = static_cast<int>(tp);
-        c.served =
-            ServedLoad{.request = request, .concurrency = concurrency, .token_budget = budget};
-      }
-    }
-    UnitLoad out;
-    for (const Evaluation& e : evaluator.evaluate(asked)) take(e, levels, out);
-    return out;
-  }
-
-  const std::vector<std::string>& sources() const { return latencies_.sources; }
-
- private:
-  static void take(const Evaluation& e, const std::vector<ServiceLevel>& levels, UnitLoad& out) {
-    const bool wants_reason = out.requests_per_s <= 0 && out.reason.empty();
-    if (!e.served) {
-      if (wants_reason) out.reason = e.refusal + ": " + e.reason;
-      return;
-    }
-    if (const auto missed = violations(e, levels); !missed.empty()) {
-      if (wants_reason) out.reason = missed.front().text();
-      return;
-    }
-    const ServingFigures& f = e.served->figures;
-    if (f.requests_per_s <= out.requests_per_s) return;
-    out = {.requests_per_s = f.requests_per_s,
-           .reason = {},
-           .concurrency = e.configuration.served->concurrency,
-           .token_budget = e.configuration.served->token_budget,
-           .ttft_ns = f.ttft_ns,
-           .tpot_ns = f.tpot_ns};
-  }
-
-  const ModelSpec& spec_;
-  PricedLatencies latencies_;
-  Precision precision_;
-  Target target_;
-};
 
 std::vector<Device> priced_devices(const MixChoice& choice, const Folders& folders) {
   std::vector<Device> out;
@@ -156,7 +80,7 @@ FleetQuestion question_of(const DeviceMix& mix, const std::string& only) {
 
 void require_served(const DeviceMix& mix) {
   for (std::size_t b = 0; b < mix.loads.size(); ++b) {
-    if (std::ranges::any_of(mix.loads[b], [](const UnitLoad& l) { return l.requests_per_s > 0; })) {
+    if (std::ranges::any_of(mix.loads[b], [](const UnitLoad& l) { return l.serves(); })) {
       continue;
     }
     const MixUnit& unit = mix.units.back();
@@ -198,13 +122,15 @@ DeviceMix mix_devices(const MixChoice& choice, RequestLoad load, const Folders& 
   DeviceMix out{.model = spec.id, .load = std::move(load), .slices = choice.slices};
   out.loads.resize(out.load.buckets.size());
   for (const Device& device : known) {
-    const Pricing pricing(choice, spec, device, devices);
+    const UnitPricing pricing(choice.unit, spec, device, devices);
     out.devices.push_back(device.id);
-    for (const std::string& line : pricing.sources()) out.basis.push_back(line);
+    for (const std::string& line : pricing.basis()) out.basis.push_back(line);
     for (const std::int64_t tp : choice.tp) {
       out.units.push_back({device, tp, *device.usd_per_hour * static_cast<double>(tp)});
       for (std::size_t b = 0; b < out.load.buckets.size(); ++b) {
-        out.loads[b].push_back(pricing.most(out.load.buckets[b].request, tp, out.load.levels));
+        out.loads[b].push_back(UnitPricing::most(pricing.loads(out.load.buckets[b].request, tp),
+                                                 out.load.levels, Most::requests,
+                                                 Sureness::expected));
       }
     }
   }

@@ -7,23 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "core/device.hpp"
-#include "model/spec/model_spec.hpp"
 #include "plan/toml/load_file.hpp"
 #include "tune/sizing/fleet.hpp"
-#include "tune/sources/priced_latencies.hpp"
+#include "tune/sizing/unit_load.hpp"
 
 namespace halmark::tune {
 
 struct MixChoice {
-  std::string model, dtype = "checkpoint";
+  std::string model;
+  UnitChoice unit;
   std::vector<std::string> devices;  // ids, aliases or files
   std::vector<std::string> prices;   // "l4=0.8": US dollars an hour of one device
   std::vector<std::int64_t> tp = {1, 2, 4, 8};
-  std::vector<std::string> latency = {"roofline"};
   std::int64_t slices = 8;
-  double memory_fraction =
-      0.9;  // of a device's memory that weights, cache and activations may take
 };
 
 // One replica: `tp` devices of one type.
@@ -31,14 +27,6 @@ struct MixUnit {
   Device device;
   std::int64_t tp = 1;
   double usd_per_hour = 0;
-};
-
-// What one unit keeps up of one bucket: the load of most requests/s that keeps all levels.
-struct UnitLoad {
-  double requests_per_s = 0;  // 0 = it cannot serve the bucket
-  std::string reason;         // why not
-  std::int64_t concurrency = 0, token_budget = 0;
-  double ttft_ns = 0, tpot_ns = 0;
 };
 
 struct DeviceMix {

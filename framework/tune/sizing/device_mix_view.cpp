@@ -48,7 +48,7 @@ Json buckets_json(const DeviceMix& mix) {
     Json served = Json::array();
     for (std::size_t u = 0; u < mix.units.size(); ++u) {
       const UnitLoad& load = mix.loads[b][u];
-      const bool can = load.requests_per_s > 0;
+      const bool can = load.serves();
       served.push_back(
           {{"unit", u},
            {"share", share(mix, b, u)},
@@ -56,8 +56,8 @@ Json buckets_json(const DeviceMix& mix) {
            {"reason", load.reason},
            {"concurrency", can ? Json(load.concurrency) : Json(nullptr)},
            {"token_budget", can ? Json(load.token_budget) : Json(nullptr)},
-           {"ttft_ns", can ? Json(load.ttft_ns) : Json(nullptr)},
-           {"tpot_ns", can ? Json(load.tpot_ns) : Json(nullptr)}});
+           {"ttft_ns", can ? Json(load.estimate.figures.ttft_ns) : Json(nullptr)},
+           {"tpot_ns", can ? Json(load.estimate.figures.tpot_ns) : Json(nullptr)}});
     }
     out.push_back({{"input_tokens", bucket.request.input_tokens},
                    {"output_tokens", bucket.request.output_tokens},
@@ -117,8 +117,10 @@ std::string assignment_text(const DeviceMix& mix, int width) {
       const UnitLoad& load = mix.loads[b][u];
       out.add({mix.load.buckets[b].text(), significant_text(mix.load.buckets[b].requests_per_s),
                unit_text(mix.units[u]), report::percent_text(share(mix, b, u)),
-               significant_text(load.requests_per_s) + "/s", report::duration_text(load.ttft_ns),
-               report::duration_text(load.tpot_ns), std::to_string(load.concurrency)});
+               significant_text(load.requests_per_s) + "/s",
+               report::duration_text(load.estimate.figures.ttft_ns),
+               report::duration_text(load.estimate.figures.tpot_ns),
+               std::to_string(load.concurrency)});
     }
   }
   return out.text(width);

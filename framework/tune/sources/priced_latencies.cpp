@@ -19,7 +19,6 @@
 #include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"
 #include "plan/device/device_file.hpp"
-#include "simulate/serving/fitted_terms.hpp"
 #include "tune/sources/curve_solver.hpp"
 #include "tune/sources/table_sources.hpp"
 
@@ -258,11 +257,8 @@ class SourcesAssembly {
 
   // What a launch in the engine of the forecast takes, of kernels that no table has.
   double launch_ns() const {
-    if (out_.forecast == nullptr) return 0;
-    const std::string& engine = out_.forecast->file().engine;
-    const std::vector<std::string> known = serving::fitted_engines();
-    if (std::ranges::find(known, engine) == known.end()) return 0;
-    return serving::fitted_terms(engine, {}, target_.id).launch_ns;
+    const auto terms = engine_terms(out_, {});
+    return terms ? terms->launch_ns : 0;
   }
 
   void add_roofline() {
@@ -327,6 +323,15 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric) {
   return SourcesAssembly(choice, target, devices, network_bytes_per_s, fabric).run();
+}
+
+std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencies,
+                                                 std::string_view model) {
+  if (latencies.forecast == nullptr) return std::nullopt;
+  const ForecastFile& file = latencies.forecast->file();
+  const std::vector<std::string> known = serving::fitted_engines();
+  if (std::ranges::find(known, file.engine) == known.end()) return std::nullopt;
+  return serving::fitted_terms(file.engine, model, file.device);
 }
 
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {

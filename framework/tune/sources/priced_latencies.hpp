@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/chosen/table_use.hpp"
@@ -13,6 +14,7 @@
 #include "latency/forecast/forecast_source.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
+#include "simulate/serving/fitted_terms.hpp"
 #include "tune/sources/fabric_source.hpp"
 
 namespace halmark::tune {
@@ -69,6 +71,11 @@ struct PricedLatencies {
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric = nullptr);
+
+// Terms of the engine whose forecasts these are, around the kernels of `model`; nothing where none
+// were fitted.
+std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencies,
+                                                 std::string_view model);
 
 // One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);

@@ -37,7 +37,8 @@ class RedrawnInputs {
   // Signal new_inputs_cost: an execution on inputs that were written in front of its sample over
   // one on those that were there, by the shortest samples of each kind; what colder caches may take
   // is not counted. The others are those next to one: as many, because the shortest of more is
-  // shorter, and beside the same neighbours. And how long writing took, where the host does not see the memory.
+  // shorter, and beside the same neighbours. And how long writing took, where the host does not see
+  // the memory.
   void add_to(std::span<const TimedSample> series, std::vector<Signal>& signals) const;
 
  private:

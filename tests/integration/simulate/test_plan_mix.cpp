@@ -1,4 +1,4 @@
-// halmark plan-mix and plan-size --require: whole commands on rooflines of known devices.
+// halmark plan-mix and plan-size: whole commands on forecasts and bounds of known devices.
 #include <cmath>
 
 #include "tests/integration/halmark_fixture.hpp"
@@ -67,6 +67,38 @@ TEST_F(PlanMix, one_kind_of_request_needs_no_file) {
                              "1000", "--output-tokens", "100", "--rate", "5", "--slo",
                              "ttft_ms=2000,tpot_ms=40", "--price", "h100-sxm=2.5"});
   EXPECT_GE(data["usd_per_hour"].get<double>(), 2.5);
+}
+
+// Little's law of what each replica holds, and one replica fewer would not do.
+TEST_F(PlanMix, plan_size_counts_replicas_that_keep_up_with_a_load) {
+  struct Case {
+    Arguments load;
+    double requests_per_s, users, tpot_ns;
+  };
+  for (const Case& c :
+       {Case{{"--requests-per-s", "20", "--input", "2000", "--output", "500"}, 20, 0, 50e6},
+        Case{{"--users", "500"}, 0, 500, 50e6},
+        Case{{"--users", "200", "--slo", "ttft_ms=2000,tpot_ms=40"}, 0, 200, 40e6}}) {
+    Arguments all = {"plan-size", "llama-3.3-70b", "--device", "h100"};
+    all.insert(all.end(), c.load.begin(), c.load.end());
+    const Json data = data_of(all);
+    const Json& replica = data["replica"];
+    const Json& figures = replica["estimate"]["figures"];
+    const double count = replica["count"], each = figures["requests_per_s"],
+                 held = replica["concurrency"];
+    EXPECT_EQ(data["plan"]["devices"].get<double>(), count * replica["devices"].get<double>());
+    EXPECT_NEAR(each * figures["request_ns"].get<double>() / 1e9, held, 1e-6 * held);
+    const double asked = c.users > 0 ? c.users / held : c.requests_per_s / each;
+    EXPECT_LE(asked, count);
+    EXPECT_GT(asked, count - 1);
+    EXPECT_NEAR(replica["utilisation"].get<double>(), asked / count, 1e-9);
+    EXPECT_LE(figures["tpot_ns"].get<double>(), c.tpot_ns);
+    EXPECT_GE(replica["sure_devices"], data["plan"]["devices"]);
+    const Outcome text = halmark(all);
+    EXPECT_THAT(text.out.substr(0, text.out.find('\n')),
+                AllOf(HasSubstr(std::to_string(data["plan"]["devices"].get<int>()) + " x h100-sxm"),
+                      HasSubstr("90 % probability")));
+  }
 }
 
 TEST_F(PlanMix, refuses_in_one_line) {

@@ -279,12 +279,15 @@ inline constexpr const char* acting_options = R"(
   --require
 > plan-size qwen3-0.6b --device h100-sxm --tokens 1e11
   --devices 8
-> plan-size qwen3-0.6b --device h100-sxm --requests-per-s 4 --input-tokens 100 --output-tokens 50
+> plan-size qwen3-0.6b --device h100-sxm --requests-per-s 4 --input 100 --output 50
   --requests-per-s 8
-  --input-tokens 1000
-  --output-tokens 500
+  --input 1000
+  --output 500
   --decode-mfu 0.01
-> plan-size qwen3-0.6b --device h100-sxm --requests-per-s 4 --input-tokens 100 --output-tokens 50 --require --slo tpot_ms=30
+  --latency roofline
+> plan-size qwen3-0.6b --device h100-sxm --users 4
+  --users 4000
+> plan-size qwen3-0.6b --device h100-sxm --input 100 --output 50 --require --slo tpot_ms=30
   --slo tpot_ms=3
   --concurrency 4
   --tp 2

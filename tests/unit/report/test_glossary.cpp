@@ -30,6 +30,19 @@ TEST(Glossary, words_are_sorted_unique_and_say_something) {
   EXPECT_GT(seen.size(), 20u);
 }
 
+TEST(Glossary, the_label_of_a_point_is_explained_part_by_part) {
+  const View view = explained_view("x16 t8192 fp8 tp8", 80);
+  ASSERT_EQ(view.data["parts"].size(), 4u);
+  EXPECT_THAT(view.text, testing::AllOf(HasSubstr("16 requests at a time"),
+                                        HasSubstr("at most 8192 tokens in a step"),
+                                        HasSubstr("precision"), HasSubstr("over 8 devices")));
+  EXPECT_THAT(explained_view("b4 int8 dp2 pp3", 80).text,
+              testing::AllOf(HasSubstr("batch 4"), HasSubstr("2 copies"), HasSubstr("3 stages")));
+  for (const char* none : {"x16 q9", "fp8", "x", "t8192x", "tp"}) {
+    EXPECT_THROW(explained_view(none, 80), Error) << none;
+  }
+}
+
 // A heading belongs to one word: else which meaning is shown would depend on the order.
 TEST(Glossary, no_heading_stands_for_two_words) {
   std::set<std::string> headings;

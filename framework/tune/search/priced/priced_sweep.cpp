@@ -10,7 +10,6 @@
 #include "core/version.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
-#include "simulate/serving/fitted_terms.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/loop.hpp"
 #include "tune/search/priced/priced_search.hpp"
@@ -24,16 +23,6 @@ namespace {
 Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
   sweep.latency = choice.sources;
   return sweep;
-}
-
-// Whose terms belong around the kernels of the forecast; nothing where none were fitted.
-std::optional<serving::FittedTerms> terms_of(const PricedLatencies& latencies,
-                                             const ModelSpec& spec) {
-  if (latencies.forecast == nullptr) return std::nullopt;
-  const ForecastFile& file = latencies.forecast->file();
-  const std::vector<std::string> known = serving::fitted_engines();
-  if (std::ranges::find(known, file.engine) == known.end()) return std::nullopt;
-  return serving::fitted_terms(file.engine, spec.id, file.device);
 }
 
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
@@ -102,14 +91,8 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
       return of->bytes_per_s(n);
     };
   }
-  const auto fitted = terms_of(latencies, plan_->spec());
-  if (fitted) {
-    costs.engine = {.name = fitted->engine,
-                    .terms = fitted->series.terms,
-                    .waves = fitted->series.waves,
-                    .ttft = fitted->ttft,
-                    .tpot = fitted->tpot};
-  }
+  const auto fitted = engine_terms(latencies, plan_->spec().id);
+  if (fitted) costs.engine = serving::engine_of(*fitted);
   ServedReport report =
       search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);
   report.tool = tool_text();

@@ -80,11 +80,19 @@ TEST(JobQuestion, a_run_has_a_time_or_devices_and_a_load_the_lengths_of_its_requ
   says(refusal_of(both), "name one job");
   says(refusal_of({.tokens = 1}), "either a time or a number");
   says(refusal_of({.tokens = 1, .days = 1, .devices = 1}), "either a time or a number");
-  for (std::int64_t Job::*length : {&Job::input_tokens, &Job::output_tokens}) {
+  for (const auto& [name, length] :
+       {std::pair{"--input is 0", &Job::input_tokens}, {"--output is 0", &Job::output_tokens}}) {
     Job none = load();
     none.*length = 0;
-    says(refusal_of(none), "needs the length of its requests");
+    says(refusal_of(none), name);
   }
+  Job waiting = load();
+  waiting.users = 5;
+  says(refusal_of(waiting), "name one job");
+  waiting.requests_per_s.reset();
+  EXPECT_NO_THROW(require_answerable(waiting));
+  waiting.mfu = 0.3;
+  says(refusal_of(waiting), "stated MFU");
   Job counted = load();
   counted.devices = 1;
   says(refusal_of(counted), "--devices is asked of a served load");

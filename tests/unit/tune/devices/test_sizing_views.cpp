@@ -109,7 +109,7 @@ const Folders devices{halmark::test::in_source("/configs/devices")};
 MixChoice choice() {
   MixChoice out;
   out.model = "llama-3.1-8b";
-  out.dtype = "bf16";
+  out.unit.dtype = "bf16";
   out.devices = {"l4", "h100-sxm"};
   out.prices = {"l4=0.5", "h100-sxm=3"};
   out.tp = {1, 2};
@@ -137,7 +137,7 @@ TEST(DeviceMix, is_the_cheapest_of_what_its_units_keep_up) {
     for (const UnitLoad& load : loads) {
       capacity.push_back(load.requests_per_s);
       if (load.requests_per_s > 0) {
-        EXPECT_LE(load.ttft_ns, 2e9);
+        EXPECT_LE(load.estimate.figures.ttft_ns, 2e9);
         // Little's law, of the load that is named.
         EXPECT_GT(load.concurrency, 0);
         EXPECT_TRUE(load.reason.empty());

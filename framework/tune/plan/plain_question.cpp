@@ -1,0 +1,253 @@
+#include "tune/plan/plain_question.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "core/text/error.hpp"
+#include "core/text/shell_word.hpp"
+#include "model/spec/model_spec.hpp"
+#include "plan/device/device_file.hpp"
+#include "report/glossary.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using Names = std::initializer_list<std::string_view>;
+
+bool has(std::string_view text, int (*kind)(int)) {
+  return std::ranges::any_of(text, [&](unsigned char c) { return kind(c) != 0; });
+}
+
+// Of "2", "2,000", "4k", "two": as an option takes it.
+std::string number_of(const std::string& word) {
+  constexpr std::array<std::string_view, 9> words = {"",     "one", "two",   "three", "four",
+                                                     "five", "six", "seven", "eight"};
+  const auto at = std::ranges::find(words, std::string_view(word));
+  if (!word.empty() && at != words.end()) return std::to_string(at - words.begin());
+  std::string out;
+  for (const char c : word) {
+    if (c != ',') out += c;
+  }
+  const std::size_t digits = out.find_first_not_of("0123456789.");
+  const bool is_number = !out.empty() && std::isdigit(static_cast<unsigned char>(out[0])) != 0;
+  const bool ends = digits == std::string::npos ||
+                    (digits + 1 == out.size() &&
+                     std::string_view("kKmM").find(out[digits]) != std::string_view::npos);
+  return is_number && ends ? out : "";
+}
+
+class Question {
+ public:
+  Question(std::string_view text, const std::vector<std::filesystem::path>& models,
+           const std::vector<std::filesystem::path>& devices) {
+    std::istringstream in{std::string(text)};
+    for (std::string word; in >> word;) {
+      const std::size_t end = word.find_last_not_of("?!.,;:\"'()");
+      word.resize(end == std::string::npos ? 0 : end + 1);
+      if (!word.empty()) words_.push_back(std::move(word));
+    }
+    constexpr std::size_t most = 64;  // no question is longer
+    if (words_.size() > most) words_.clear();
+    used_.resize(words_.size());
+    find_devices(devices);
+    find_model(models);
+    find_numbers();
+  }
+
+  std::string command() const {
+    if (devices_.size() > 1) {
+      return "compare-devices " + devices_[0] + ' ' + devices_[1] + option("--model", model_);
+    }
+    if (model_.empty()) return without_model();
+    const std::string device = option("--device", devices_.empty() ? "" : devices_[0]);
+    const std::string lengths = option("--input", input_) + option("--output", output_);
+    if (!device.empty() && count_.empty() && (!rate_.empty() || !users_.empty())) {
+      return "plan-size " + model_ + device + option("--requests-per-s", rate_) +
+             (rate_.empty() ? option("--users", users_) : "") + lengths;
+    }
+    if (says({"train", "training", "pretrain", "finetune"})) {
+      return "plan-size " + model_ + (device.empty() ? " --device DEVICE" : device) +
+             " --tokens TOKENS --days DAYS";
+    }
+    if (says({"fastest", "best", "optimal", "config", "configuration", "layout", "deploy", "serve",
+              "serving", "tune", "cheapest"})) {
+      std::string engine;
+      for (const char* name : {"vllm", "sglang", "trtllm"}) {
+        if (says({name})) engine = name;
+      }
+      return "tune " + model_ + device + option("--devices", count_) + lengths +
+             option("--as", engine);
+    }
+    const std::string ranks = option("--tp", count_ == "1" ? "" : count_);
+    if (says({"context"}) && says({"long", "longest", "max", "maximum", "how"})) {
+      return "model " + model_ + device + ranks + option("--batch", users_) + " --max-context";
+    }
+    return "model " + model_ + device + ranks + option("--batch", users_) +
+           option("--context", context_);
+  }
+
+ private:
+  // What belongs to no model: this machine, and the tools around a measurement.
+  std::string without_model() const {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 22> lines = {{
+        {"nightly", "explain nightly"},
+        {"night", "explain nightly"},
+        {"ci", "explain nightly"},
+        {"quickstart", "tune quickstart"},
+        {"kernel", "judge KERNEL.c --op gemm"},
+        {"gemm", "bench --op gemm"},
+        {"attention", "bench --op attention"},
+        {"benchmark", "bench --op gemm"},
+        {"regression", "compare OLD NEW"},
+        {"slower", "compare OLD NEW"},
+        {"compare", "compare OLD NEW"},
+        {"peak", "peaks"},
+        {"flops", "peaks"},
+        {"bandwidth", "peaks"},
+        {"profile", "trace FILE"},
+        {"version", "--version"},
+        {"gpu", "devices"},
+        {"gpus", "devices"},
+        {"cpu", "devices"},
+        {"hardware", "devices --known"},
+        {"list", "models"},
+        {"page", "serve"},
+    }};
+    if (!devices_.empty()) return "compare-devices " + devices_[0] + " DEVICE";
+    for (const auto& [word, line] : lines) {
+      if (says({word})) return std::string(line);
+    }
+    const bool is_word = words_.size() == 1 || says({"mean", "means", "what"});
+    for (const std::string& word : words_) {
+      if (is_word && word.size() > 2 && word != "what" && report::find_term(word) != nullptr) {
+        return "explain " + word;
+      }
+    }
+    return {};
+  }
+
+  static std::string option(std::string_view name, const std::string& value) {
+    return value.empty() ? "" : ' ' + std::string(name) + ' ' + shell_word(value);
+  }
+
+  static std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+  }
+
+  bool is_one_of(std::size_t at, Names names) const {
+    return at < words_.size() && std::ranges::count(names, lower(words_[at])) > 0;
+  }
+
+  bool says(Names names) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (is_one_of(i, names)) return true;
+    }
+    return false;
+  }
+
+  // Calls `take` with runs of words that no run took before, the longest first.
+  template <class Take>
+  void each_run(std::size_t longest, Take take) {
+    for (std::size_t n = longest; n > 0; --n) {
+      for (std::size_t i = 0; i + n <= words_.size(); ++i) {
+        std::string run;
+        bool is_free = true;
+        for (std::size_t k = i; k < i + n; ++k) {
+          run += (run.empty() ? "" : "-") + words_[k];
+          is_free = is_free && !used_[k];
+        }
+        if (!is_free || !has(run, std::isdigit) || !take(run, i)) continue;
+        std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(i), n, true);
+      }
+    }
+  }
+
+  void find_devices(const std::vector<std::filesystem::path>& folders) {
+    const std::vector<Device> known = known_devices(folders);
+    std::vector<std::pair<std::size_t, std::string>> found;
+    each_run(4, [&](std::string run, std::size_t at) {
+      std::string count;
+      // "4xh100", and "h100s" of several.
+      const std::size_t times = run.find_first_not_of("0123456789");
+      if (times != std::string::npos && times > 0 && run[times] == 'x' && times + 1 < run.size()) {
+        count = run.substr(0, times);
+        run = run.substr(times + 1);
+      }
+      const auto called = [&](const Device& device) {
+        return device.is_called(run) ||
+               (run.ends_with('s') &&
+                device.is_called(std::string_view(run).substr(0, run.size() - 1))) ||
+               (!has(run, std::isalpha) && run.size() > 2 && device.id.ends_with('-' + run));
+      };
+      const auto of = std::ranges::find_if(known, called);
+      if (of == known.end()) return false;
+      if (count.empty() && at > 0 && !used_[at - 1]) {
+        count = number_of(lower(words_[at - 1]));
+        if (!count.empty()) used_[at - 1] = true;
+      }
+      if (!count.empty()) count_ = count;
+      found.emplace_back(at, of->id);
+      return true;
+    });
+    std::ranges::sort(found);
+    for (auto& [at, id] : found) {
+      if (std::ranges::count(devices_, id) == 0) devices_.push_back(std::move(id));
+    }
+  }
+
+  void find_model(const std::vector<std::filesystem::path>& folders) {
+    each_run(5, [&](const std::string& run, std::size_t at) {
+      if (!model_.empty() || !has(run, std::isalpha) || run.starts_with('.')) return false;
+      // An owner is of its own word: what stands before it is none of it.
+      if (run.find('/') != std::string::npos && words_[at].find('/') == std::string::npos)
+        return false;
+      try {
+        load_model(run, folders);
+      } catch (const Error&) {
+        return false;
+      }
+      model_ = shell_word(run);
+      return true;
+    });
+  }
+
+  void find_numbers() {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const std::string number = used_[i] ? "" : number_of(lower(words_[i]));
+      if (number.empty()) continue;
+      const std::size_t next = i + (is_one_of(i + 1, {"tokens", "concurrent", "token"}) ? 2 : 1);
+      if (is_one_of(next, {"in", "input", "prompt"})) {
+        input_ = number;
+      } else if (is_one_of(next, {"out", "output", "answer"})) {
+        output_ = number;
+      } else if (is_one_of(next, {"context"}) || (i > 0 && is_one_of(i - 1, {"context"}))) {
+        context_ = number;
+      } else if (is_one_of(next, {"requests/s", "rps", "qps", "req/s"})) {
+        rate_ = number;
+      } else if (is_one_of(next, {"users", "clients", "requests", "concurrency"})) {
+        users_ = number;
+      }
+    }
+  }
+
+  std::vector<std::string> words_;
+  std::vector<bool> used_;
+  std::vector<std::string> devices_;
+  std::string model_, count_, input_, output_, context_, rate_, users_;
+};
+
+}  // namespace
+
+std::string command_for(std::string_view question, const std::vector<std::filesystem::path>& models,
+                        const std::vector<std::filesystem::path>& devices) {
+  const std::string line = Question(question, models, devices).command();
+  return line.empty() ? line : "halmark " + line;
+}
+
+}  // namespace halmark::tune
