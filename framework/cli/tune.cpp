@@ -15,6 +15,7 @@
 #include "host/process/interrupt.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
+#include "pages/front/chosen_point.hpp"
 #include "plan/asked_sweep.hpp"
 #include "report/served_report.hpp"
 #include "report/text/report_text.hpp"
@@ -37,11 +38,9 @@ namespace halmark::cli {
 namespace {
 
 struct TuneOptions : tune::TuneRequest {
-  bool plan_only = false, begins_anew = false, prints_sweep = false;
-  std::vector<std::string> out;
+  bool begins_anew = false, prints_sweep = false;
   AskedSweep asked;  // of a model instead of a sweep
-  std::string pick;
-  exports::ExportRequest written;
+  PricingOutput out;
 };
 
 void note(const GlobalOptions& global, const std::string& text) {
@@ -141,7 +140,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   keep_in_studies(s.global, "the journal has every row", result, [&](StudyStore& store) {
     tune::store_run(store, plan.sweep(), plan.problems(), run);
   });
-  for (const std::string& path : s.options.out) {
+  for (const std::string& path : s.options.out.files) {
     write_report(report, path);
     result.text += "written: " + path + '\n';
   }
@@ -182,17 +181,17 @@ CommandResult measured(Session& s, const Sweep& sweep) {
 
 // Formats and tables that the end needs are looked at before the work.
 void check_outputs(const TuneOptions& options, const Sweep& sweep) {
-  for (const std::string& path : options.out) {
+  for (const std::string& path : options.out.files) {
     sweep.served ? check_served_report_path(path) : check_report_path(path);
   }
-  if (!options.written.as.empty()) check_export(options.written);
+  if (!options.out.written.as.empty()) pages::check_export(options.out.written);
 }
 
 // What agents told takes the place of this machine; false when interrupted before one was there.
 bool take_told(const GlobalOptions& global, const TuneOptions& o, const Sweep& sweep,
                LocalMachine& machine, std::vector<FoundPlugin>& found) {
   const HeldInterrupts until_planned;
-  auto told = fleet::facts_to_plan_with({o.fleet, o.fleet_class, sweep, !o.plan_only,
+  auto told = fleet::facts_to_plan_with({o.fleet, o.fleet_class, sweep, !o.out.is_plan_only,
                                          !o.validate.empty(), [&] { return find_plugins(global); },
                                          interrupts(), [&](const auto& l) { note(global, l); }});
   if (told) std::tie(machine, found) = std::pair(std::move(told->machine), told->plugins);
@@ -213,8 +212,8 @@ bool find_devices(const GlobalOptions& global, const TuneOptions& o, const Sweep
                   LocalMachine& machine, std::vector<FoundPlugin>& found) {
   const bool is_told = !o.fleet.empty(), is_named = !sweep.shards_on.empty();
   if (is_told && !take_told(global, o, sweep, machine, found)) return false;
-  if (!is_told && (is_named || !o.plan_only)) found = find_plugins(global);
-  if (is_named && !is_told && !o.plan_only) ensure_cpu_peaks(global, machine);
+  if (!is_told && (is_named || !o.out.is_plan_only)) found = find_plugins(global);
+  if (is_named && !is_told && !o.out.is_plan_only) ensure_cpu_peaks(global, machine);
   if (!is_named && !found.empty()) {
     const FoundPlugin& plugin = plugin_of(found, sweep.backend);
     if (!is_told) check_device(plugin, sweep.device);
@@ -223,28 +222,14 @@ bool find_devices(const GlobalOptions& global, const TuneOptions& o, const Sweep
   return !interrupted();
 }
 
-CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& options) {
-  auto read = read_tune_file(options.sweep);
-  if (auto* kernels = std::get_if<KernelSweep>(&read)) {
-    if (options.plan_only || !options.validate.empty() || !options.out.empty()) {
-      throw refused("a sweep of kernels has neither plan nor front", kernels->file,
-                    "leave out --plan, --validate and --out");
-    }
-    return tune_kernels(global, changed_sweep(options, std::move(*kernels)));
-  }
-  const Sweep sweep = changed_sweep(options, std::get<Sweep>(std::move(read)));
+CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& options,
+                            const Sweep& sweep) {
   check_outputs(options, sweep);
   if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
-    return tune_by_latency(
-        global, sweep, choice,
-        {.files = options.out,
-         .proposals = options.proposals,
-         .is_plan_only = options.plan_only,
-         .pick = options.pick.empty() && !options.written.as.empty() ? "knee" : options.pick,
-         .written = options.written});
+    return tune_by_latency(global, sweep, choice, options.proposals, options.out);
   }
-  if (!options.pick.empty() || !options.written.as.empty()) {
+  if (!options.out.pick.empty() || !options.out.written.as.empty()) {
     throw refused("a measured front is exported when it is stored", {},
                   "halmark export --pick ... --as ... after this command");
   }
@@ -256,11 +241,11 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
   const auto plan = plan_of(sweep, machine,
-                            options.takes_defaults || !options.plan_only || named
+                            options.takes_defaults || !options.out.is_plan_only || named
                                 ? WinnerTable{}
                                 : stored_winners(global, machine, sweep.backend, sweep.device),
                             named, options.nodes);
-  if (options.plan_only) return shown(tune::plan_view(*plan));
+  if (options.out.is_plan_only) return shown(tune::plan_view(*plan));
   if (sweep.nightly)
     note(global, tune::nightly_backup(database_path(global), require_sound_database));
   auto steering = tune::steering_of(options.proposals, *plan);
@@ -275,39 +260,74 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   return measured(session, sweep);
 }
 
-// A model with words about its load stands for a sweep, which is kept beside the database.
-CommandResult execute(GlobalOptions global, TuneOptions options) {
-  if (!options.fleet.empty()) global.db = options.fleet;
-  if (!options.written.as.empty()) {
-    options.written.own_steps = deploy::stored_imports(files_beside(global));
+CommandResult execute_file(const GlobalOptions& global, const TuneOptions& options) {
+  auto read = read_tune_file(options.sweep);
+  const auto* kernels = std::get_if<KernelSweep>(&read);
+  if (kernels == nullptr) {
+    return execute_sweep(global, options, changed_sweep(options, std::get<Sweep>(std::move(read))));
   }
-  options.sweep = named_sweep(options.sweep, config_dirs("sweeps"));
-  if (is_sweep_file(options.sweep)) {
-    if (options.asked.device.empty()) return execute_sweep(global, options);
-    throw refused("a sweep states its own device", options.sweep, "--device is of a model");
+  if (options.out.is_plan_only || !options.validate.empty() || !options.out.files.empty()) {
+    throw refused("a sweep of kernels has neither plan nor front", kernels->file,
+                  "leave out --plan, --validate and --out");
   }
-  options.asked.model = options.sweep;
-  if (!options.asked.device.empty()) {
-    options.asked.stated = tune::checkpoint_precision(options.sweep, config_dirs("models"));
-  }
+  return tune_kernels(global, changed_sweep(options, *kernels));
+}
+
+// A model stands for a sweep: on a known device one that is kept beside the database, else the
+// shipped one of this machine.
+CommandResult execute_model(const GlobalOptions& global, TuneOptions options) {
+  AskedSweep& asked = options.asked;
+  asked.model = options.sweep;
+  options.out.assumed = take_usual(asked);
+  const Device device = tune::asked_device(asked, config_dirs("models"), config_dirs("devices"));
   // What is exported for an engine is forecast of it.
-  options.latency.engine = options.written.engine_that_serves();
-  const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
+  options.latency.engine = options.out.written.engine_that_serves();
+  std::string& text = options.out.sweep_text;
+  text = asked_sweep_text(asked, device);
   if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
-  options.sweep = (folder / (asked_name(options.asked) + ".toml")).string();
-  require_writable(options.sweep, "--db");
-  write_whole_file(text, options.sweep);
-  if (options.pick.empty()) options.pick = "knee";
-  return execute_sweep(global, options);
+  options.out.sweep_file = (folder / (asked_name(asked) + ".toml")).string();
+  require_writable(options.out.sweep_file, "--db");
+  return execute_sweep(global, options,
+                       changed_sweep(options, parse_sweep(text, options.out.sweep_file)));
+}
+
+CommandResult execute(GlobalOptions global, TuneOptions options) {
+  if (!options.fleet.empty()) global.db = options.fleet;
+  if (!options.out.written.as.empty()) {
+    options.out.written.own_steps = deploy::stored_imports(files_beside(global));
+  }
+  options.sweep = named_sweep(options.sweep, config_dirs("sweeps"));
+  if (!options.asked.device.empty() && !is_sweep_file(options.sweep)) {
+    return execute_model(global, std::move(options));
+  }
+  if (const std::string option = stated_option(options.asked); !option.empty()) {
+    throw refused(option + " is of a model on a known device", options.sweep,
+                  "halmark tune qwen3-32b --device h100");
+  }
+  if (!is_sweep_file(options.sweep)) {
+    options.model = std::exchange(options.sweep, named_sweep("quickstart", config_dirs("sweeps")));
+    load_model(options.model, config_dirs("models"));
+    note(global, "halmark: no --device is named: measured on this machine, as " + options.sweep +
+                     " says\n");
+  }
+  return execute_file(global, options);
 }
 
 void add_asked_options(OptionSet& app, AskedSweep& asked) {
   app.add_option("--device", asked.device, "Of a model: search its serving on this known device");
-  app.add_option("--devices", asked.devices, "Of a model: devices of the whole deployment")
+  app.add_option("--devices", asked.devices,
+                 "Of a model: devices of the whole deployment (default: 1)")
       .check(within(1, 65536));
-  app.add_option("--input", asked.input_tokens, "Of a model: prompt tokens of a request");
-  app.add_option("--output", asked.output_tokens, "Of a model: generated tokens of a request");
+  app.add_option("--input", asked.input_tokens,
+                 "Of a model: prompt tokens of a request (default: 1000)")
+      .check(within(1, 1'000'000'000));
+  app.add_option("--output", asked.output_tokens,
+                 "Of a model: generated tokens of a request (default: 200)")
+      .check(within(1, 1'000'000'000));
+  app.add_option("--concurrency", asked.concurrency,
+                 "Of a model: requests in flight, one or several (default: 1 to 1024)")
+      .delimiter(',');
   app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s");
   app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms");
 }
@@ -332,15 +352,14 @@ void add_search_options(OptionSet& app, TuneOptions& o) {
 
 Action add_tune(OptionSet& app) {
   auto o = std::make_shared<TuneOptions>();
-  app.add_option("sweep", o->sweep, "Sweep file, shipped one by name, or a model with --device")
-      ->required();
+  app.add_option("sweep", o->sweep, "Sweep file, shipped one by name, or a model")->required();
   add_asked_options(app, o->asked);
   app.add_flag("--print-sweep", o->prints_sweep,
                "Of a model: print the sweep that it stands for, and search nothing");
-  app.add_option("--pick", o->pick, std::string("One point of a priced front: ") + pick_help)
+  app.add_option("--pick", o->out.pick, std::string("One point of a priced front: ") + pick_help)
       ->only_output();
-  add_export_options(app, o->written);
-  app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
+  add_export_options(app, o->out.written);
+  app.add_flag("--plan", o->out.is_plan_only, "Print the plan without opening a device");
   app.add_option("--fleet", o->fleet,
                  "Measure on the agents of this shared database: postgresql://USER@HOST/DATABASE");
   app.add_option(
@@ -359,7 +378,7 @@ Action add_tune(OptionSet& app) {
                  "Configurations to try, instead of the sweep's (0: no limit)")
       ->check(within(0, 10'000'000));
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
-  app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md")
+  app.add_option("--out,-o", o->out.files, "Report file, format by suffix: .html .json .csv .md")
       ->only_output();
   app.add_option("--latency", o->latency.sources,
                  "Do not measure: search on journal:FILE, imported:FILE, forecast[:ENGINE], "

@@ -4,8 +4,8 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/study/study.hpp"
-#include "export/front_list.hpp"
 #include "host/process/interrupt.hpp"
+#include "pages/front/chosen_point.hpp"
 #include "report/text/report_text.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced/priced_sweep.hpp"
@@ -39,31 +39,29 @@ std::string keep(const GlobalOptions& global, const tune::PricedSweep& priced, c
   return studies.empty() ? "this search" : "study '" + studies.front() + "'";
 }
 
-void pick(const SearchedFront& front, const PricingOutput& output, CommandResult& result) {
-  const bool is_written = !output.written.as.empty();
-  const Pick picked = is_written ? chosen_point(front, output.pick, output.written)
-                                 : pick_point(front, output.pick);
-  std::vector<report::View> views = {exports::pick_view(front, picked)};
-  if (is_written) views.push_back(exported_point(front, picked, output.written));
-  for (report::View& view : views) {
-    result.data[&view == &views.front() ? "picked" : "export"] = std::move(view.data);
-    result.text += '\n' + view.text;
-  }
-}
-
 template <class Report>
 CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& priced, Report report,
                        const tune::TrialTimes& times, const PricingOutput& output) {
+  constexpr bool is_served = std::is_same_v<Report, ServedReport>;
   report.command = global.command;
-  CommandResult result = printed(report, use_color(global));
+  CommandResult stored;
+  std::string below;
   if (!interrupted()) {
-    SearchedFront like = priced.front_facts();
-    like.origin = keep(global, priced, report, times, result);
-    const SearchedFront front = tune::searched_front(report, std::move(like));
+    SearchedFront front = priced.front_facts();
+    front.origin = keep(global, priced, report, times, stored);
+    front = tune::searched_front(report, std::move(front));
     // Without a point the text names the nearest misses; a file cannot be made of them.
-    const bool is_written = !output.written.as.empty() && result.exit_code == ExitCode::ok;
-    if (is_written || (!output.pick.empty() && !front.points.empty())) pick(front, output, result);
+    const bool fits = printed(report, false).exit_code == ExitCode::ok;
+    const bool takes_one = is_served || !output.pick.empty();
+    if ((!output.written.as.empty() && fits) || (takes_one && !front.points.empty())) {
+      below =
+          pages::take_point(report, front, {output.pick, output.written, global.db}, stored.data);
+    }
   }
+  CommandResult result = printed(report, use_color(global));
+  result.text += below;
+  result.warnings = std::move(stored.warnings);
+  result.data.update(stored.data);
   for (const std::string& path : output.files) {
     write_to(report, path);
     result.text += "written: " + path + '\n';
@@ -74,11 +72,12 @@ CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& pri
 }  // namespace
 
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
-                              const tune::LatencyChoice& choice, const PricingOutput& output) {
+                              const tune::LatencyChoice& choice,
+                              const tune::ProposalChoice& proposals, const PricingOutput& output) {
   const tune::PricedSweep priced(sweep, choice, config_dirs("models"), config_dirs("devices"),
                                  config_dirs("fabrics"));
   if (output.is_plan_only) return shown(tune::plan_view(priced.plan()));
-  const auto steering = tune::steering_of(output.proposals, priced.plan());
+  const auto steering = tune::steering_of(proposals, priced.plan());
   const HeldInterrupts until_reported;
   Progress progress(global, "search");
   tune::TrialTimes times;
@@ -87,6 +86,8 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
       [&](std::size_t done) { progress.step(done, priced.trials(), 0, "configurations", -1); },
       {.steering = steering.get(), .times = &times});
   progress.finish();
+  if (!output.sweep_file.empty()) write_whole_file(output.sweep_text, output.sweep_file);
+  if (auto* served = std::get_if<ServedReport>(&found)) served->assumed = output.assumed;
   CommandResult result = std::visit(
       [&](auto& report) { return finished(global, priced, std::move(report), times, output); },
       found);

@@ -14,13 +14,15 @@ namespace halmark::cli {
 
 struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
-  tune::ProposalChoice proposals;
   bool is_plan_only = false;
-  std::string pick;                // "" = no point is picked
-  exports::ExportRequest written;  // of a point, the knee unless `pick` says another; or nothing
+  std::string pick;                // "" = as is usual of requests; no point of steps
+  exports::ExportRequest written;  // of that point, or nothing
+  // Of a model: the sweep that it stands for, written once it was searched, and what was assumed.
+  std::string sweep_file = {}, sweep_text = {}, assumed = {};
 };
 
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
-                              const tune::LatencyChoice& choice, const PricingOutput& output);
+                              const tune::LatencyChoice& choice,
+                              const tune::ProposalChoice& proposals, const PricingOutput& output);
 
 }  // namespace halmark::cli

@@ -217,6 +217,7 @@ std::vector<PlannedCheck> plan_checks(const SearchedFront& front, std::optional<
     try {
       PlannedCheck planned{.deployment = deployment_at(i), .launch = {}};
       planned.launch = exports::launch_of(planned.deployment, table);
+      planned.launch.flags.push_back({"--no-cache-prompt", "", "every prompt is computed"});
       reason = unaskable(planned.deployment, planned.launch);
       if (reason.empty()) out.push_back(std::move(planned));
     } catch (const Error& error) {

@@ -4,6 +4,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/shell_word.hpp"
 #include "export/cluster/manifests.hpp"
 #include "export/engine/launch_text.hpp"
 #include "export/engine/own_steps.hpp"
@@ -83,6 +84,20 @@ Pick pick_runnable(const SearchedFront& front, const std::string& how, const Eng
   return out;
 }
 
+std::string next_line(const Pick& pick, const ExportRequest& request, const std::string& database) {
+  std::string out =
+      "halmark export --point " + std::to_string(pick.index + 1) + " --as " + request.as;
+  const auto option = [&out](const char* name, const std::string& value) {
+    if (!value.empty()) out += std::string(name) + shell_word(value);
+  };
+  if (request.is_cluster()) option(" --engine ", request.engine);
+  option(" --nodes ", request.nodes);
+  option(" --server-version ", request.server_version);
+  option(" --checkpoint ", request.checkpoint);
+  option(" --db ", database);
+  return out;
+}
+
 report::View exchanged(const ExportRequest& request, const MetricTable& table) {
   report::View out = written(exchange_files(request.as, table), request.out, Existing::replaced);
   out.data = {{"format", request.as}, {"rows", table.rows.size()}, {"left_out", table.left}};
@@ -93,6 +108,10 @@ report::View exported(Deployment deployment, const Pick& pick, const EngineTable
                       std::span<const ClusterNode> nodes, const ExportRequest& request) {
   deployment.chosen_because = pick.because;
   Launch launch = launch_of(deployment, table);
+  if (request.server_version.empty()) {
+    launch.notes.push_back(table.name() +
+                           " is the newest release known here; --server-version names another");
+  }
   const std::vector<OwnStep> own = own_steps(deployment, launch.engine, request.own_steps);
   launch.own_lines = own_step_lines(launch.engine, own);
   report::View out =

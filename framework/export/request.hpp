@@ -44,6 +44,10 @@ using DeploymentAt = std::function<Deployment(std::size_t index)>;
 Pick pick_runnable(const SearchedFront& front, const std::string& how, const EngineTable& table,
                    const DeploymentAt& deployment_at);
 
+// The command that writes the picked point for the engine of the request. `database`: as --db
+// named it.
+std::string next_line(const Pick& pick, const ExportRequest& request, const std::string& database);
+
 // Files written where `request.out` says, else the texts themselves. `nodes`: of a cluster.
 report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
                       std::span<const ClusterNode> nodes, const ExportRequest& request);

@@ -6,17 +6,19 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
+#include <utility>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "plan/device/device_file.hpp"
+#include "plan/precision.hpp"
 #include "plan/sweep.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr double ns_per_ms = 1e6;
-constexpr std::int64_t concurrency_max = 1024;
+constexpr std::int64_t concurrency_max = 1024, usual_input = 1000, usual_output = 200;
 
 // A basic string of TOML.
 std::string quoted(const std::string& text) {
@@ -33,31 +35,39 @@ bool computes_fp8(const Device& device) {
                              [](const Peak& p) { return p.dtype == Dtype::f8_e4m3fn; });
 }
 
-// Beyond a domain of links a network has to be stated; nobody has asked about it.
+// Beyond a domain of links a network has to be stated; nobody has asked about it. A link without a
+// stated end joins all.
 bool leaves_domain(const AskedSweep& asked, const Device& device) {
   return std::ranges::none_of(device.links, [&](const Link& link) {
-    return link.domain_devices && *link.domain_devices >= asked.devices;
+    return link.domain_devices.value_or(asked.devices) >= asked.devices;
   });
 }
 
-std::string precisions(const AskedSweep& asked, const Device& device) {
-  std::vector<std::string> names = {"bf16"};
-  if (computes_fp8(device)) names.emplace_back("fp8");
-  if (!asked.stated.empty()) {
-    std::erase(names, asked.stated);
-    names.insert(names.begin(), asked.stated);
-  }
+std::string list_of(const std::vector<std::string>& values) {
   std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + quoted(name);
-  return out;
+  for (const std::string& value : values) out += (out.empty() ? "" : ", ") + value;
+  return '[' + out + ']';
 }
 
-std::string concurrencies() {
-  std::string out;
-  for (std::int64_t n = 1; n <= concurrency_max; n *= 2) {
-    out += (out.empty() ? "" : ", ") + std::to_string(n);
+std::string precisions(const AskedSweep& asked, const Device& device) {
+  std::vector<std::string> out;
+  for (const std::string& name : usual_precisions(asked, device)) out.push_back(quoted(name));
+  return list_of(out);
+}
+
+std::string why_precisions(const AskedSweep& asked, const Device& device) {
+  std::string out = asked.stated.empty() ? "" : "the checkpoint's own first; ";
+  out += computes_fp8(device) ? "fp8: the device has a peak for it" : "the device states no fp8";
+  return asked.narrow.empty() ? out : out + "; " + asked.narrow + ": nothing wider fits";
+}
+
+std::string concurrencies(const AskedSweep& asked) {
+  std::vector<std::string> out;
+  for (const std::int64_t n : asked.concurrency) out.push_back(std::to_string(n));
+  if (out.empty()) {
+    for (std::int64_t n = 1; n <= concurrency_max; n *= 2) out.push_back(std::to_string(n));
   }
-  return out;
+  return list_of(out);
 }
 
 }  // namespace
@@ -92,6 +102,45 @@ double parse_duration_ns(std::string_view text, const std::string& where) {
   return value * unit->ns;
 }
 
+std::string stated_option(const AskedSweep& asked) {
+  const std::initializer_list<std::pair<bool, const char*>> all = {
+      {!asked.device.empty(), "--device"},
+      {asked.devices != 0, "--devices"},
+      {asked.input_tokens != 0, "--input"},
+      {asked.output_tokens != 0, "--output"},
+      {!asked.ttft.empty(), "--ttft"},
+      {!asked.tpot.empty(), "--tpot"},
+      {!asked.concurrency.empty(), "--concurrency"}};
+  const auto* it = std::ranges::find(all, true, &std::pair<bool, const char*>::first);
+  return it == all.end() ? "" : it->second;
+}
+
+std::string take_usual(AskedSweep& asked) {
+  std::string out;
+  const auto put = [&out](std::int64_t& value, std::int64_t usual, const std::string& text) {
+    if (value != 0) return;
+    value = usual;
+    out += (out.empty() ? "assumed: " : ", ") + text;
+  };
+  put(asked.devices, 1, "1 device (--devices)");
+  put(asked.input_tokens, usual_input, "prompts of 1000 tokens (--input)");
+  put(asked.output_tokens, usual_output, "answers of 200 (--output)");
+  return out;
+}
+
+std::vector<std::string> usual_precisions(const AskedSweep& asked, const Device& device) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& name) {
+    const bool is_new = !name.empty() && std::ranges::find(out, name) == out.end();
+    if (is_new) out.push_back(name);
+  };
+  add(asked.stated);
+  add(computes_bf16(device) ? "bf16" : "f16");
+  if (computes_fp8(device)) add("fp8");
+  add(asked.narrow);
+  return out;
+}
+
 std::string asked_name(const AskedSweep& asked) {
   std::string model = asked.model;
   if (std::filesystem::path(model).extension() == ".json") {
@@ -105,6 +154,10 @@ std::string asked_name(const AskedSweep& asked) {
 }
 
 std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
+  if (asked.devices < 1 || asked.input_tokens < 1 || asked.output_tokens < 1) {
+    throw refused("a request has tokens and a deployment devices", "the command line",
+                  "--devices, --input and --output are 1 or more");
+  }
   std::string out = "# Written by halmark tune from what was asked on its command line.\n";
   const auto line = [&](const std::string& key, const std::string& value,
                         const std::string& why = {}) {
@@ -116,10 +169,7 @@ std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
   line("latency", "[\"forecast\", \"roofline\"]",
        "what an engine is likely to take, by shipped tables; bounds where there are none");
   line("shards", "[" + std::to_string(asked.devices) + "]");
-  line("dtypes", '[' + precisions(asked, device) + ']',
-       std::string(asked.stated.empty() ? "" : "the checkpoint's own first; ") +
-           (computes_fp8(device) ? "fp8: the device has a peak for it"
-                                 : "the device states no fp8"));
+  line("dtypes", precisions(asked, device), why_precisions(asked, device));
   line("strategies", "[\"data\", \"tensor\", \"pipeline\", \"expert\"]");
   line("objectives", "[\"ttft\", \"tpot\", \"tokens_per_s_per_device\"]");
   if (asked.devices > 1 && leaves_domain(asked, device)) {
@@ -128,27 +178,16 @@ std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
   out += "\n[request]\n";
   line("input_tokens", std::to_string(asked.input_tokens));
   line("output_tokens", std::to_string(asked.output_tokens));
-  line("concurrency", "[" + concurrencies() + "]");
+  line("concurrency", concurrencies(asked));
   line("token_budget", "[2048, 8192]");
   line("modes", "[\"aggregated\"]", "servers for prompts alone need a router beside the engine");
-  if (asked.ttft.empty() && asked.tpot.empty()) return out;
-  out += "\n[slo]\n";
+  if (!asked.ttft.empty() || !asked.tpot.empty()) out += "\n[slo]\n";
   const auto level = [&](const char* key, const std::string& text, const char* option) {
     if (text.empty()) return;
     line(key, number_text(parse_duration_ns(text, option) / ns_per_ms));
   };
   level("ttft_ms", asked.ttft, "--ttft");
   level("tpot_ms", asked.tpot, "--tpot");
-  return out;
-}
-
-std::string asked_sweep_text(const AskedSweep& asked,
-                             const std::vector<std::filesystem::path>& devices) {
-  if (asked.device.empty() || asked.input_tokens < 1 || asked.output_tokens < 1) {
-    throw refused("'" + printable(asked.model) + "' is no sweep file (*.toml)", {},
-                  "of a model say --device, --devices, --input and --output");
-  }
-  std::string out = asked_sweep_text(asked, known_device(asked.device, devices));
   parse_sweep(out, "the command line");
   return out;
 }

@@ -13,11 +13,23 @@ namespace halmark {
 
 struct AskedSweep {
   std::string model, device;  // as they were named
-  std::string stated = {};    // precision of the checkpoint, by name; "" = it is not known
-  std::int64_t devices = 1;   // of the whole deployment
+  std::string stated = {};    // precision of the checkpoint; "" = not known
+  std::string narrow = {};    // a recipe of 4 bits beside the others; "" = none
+  std::int64_t devices = 0;   // of the whole deployment
   std::int64_t input_tokens = 0, output_tokens = 0;
-  std::string ttft, tpot;  // "1s", "30ms"; "" = no level
+  std::vector<std::int64_t> concurrency = {};  // none = powers of two
+  std::string ttft = {}, tpot = {};            // "1s", "30ms"; "" = no level
 };
+
+// The first option of a model that was stated, "--input"; "" = none was.
+std::string stated_option(const AskedSweep& asked);
+
+// Puts what is usual where nothing is stated: one device, 1,000 tokens of prompt and 200 of answer.
+// What was put there and which options state it, in one line; "" = nothing.
+std::string take_usual(AskedSweep& asked);
+
+// Of the usual ones those that the device computes in, that of the checkpoint first.
+std::vector<std::string> usual_precisions(const AskedSweep& asked, const Device& device);
 
 // Whether the word stands for a file, or with "-" for a pipe, and for no model.
 bool is_sweep_file(std::string_view word);
@@ -33,9 +45,7 @@ double parse_duration_ns(std::string_view text, const std::string& where);
 std::string asked_name(const AskedSweep& asked);
 
 // TOML that read_sweep takes, each value that was not asked for with the reason why it is there.
+// Throws Error (exit 2) for words that no sweep can be made of.
 std::string asked_sweep_text(const AskedSweep& asked, const Device& device);
-// The same with the device looked up. Throws Error (exit 2) for words that no sweep can be made of.
-std::string asked_sweep_text(const AskedSweep& asked,
-                             const std::vector<std::filesystem::path>& devices);
 
 }  // namespace halmark

@@ -46,15 +46,15 @@ std::string served_csv(const ServedReport& r) {
            report::csv_text(report::series_text(times));
   };
   for (const ServedPoint& p : r.front) {
-    row(p.configuration, p.estimate, probability(r, p), report::shares_text(p.provenance), "");
+    row(p.configuration, p.estimate, probability(r, p.estimate), report::shares_text(p.provenance),
+        "");
     origin(p.ttft);
     origin(p.tpot);
     out += ',' + std::to_string(p.ttft.quarantined + p.tpot.quarantined) + ',' +
            report::csv_text(p.ttft.quarantined > 0 ? p.ttft.example : p.tpot.example) + "\r\n";
   }
   for (const MissedPoint& p : r.nearest) {
-    row(p.configuration, p.estimate, service_level_probability(p.estimate, r.levels), "",
-        p.violations.front().text());
+    row(p.configuration, p.estimate, probability(r, p.estimate), "", p.violations.front().text());
     out += ",,,,,,\r\n";
   }
   return out;
@@ -66,8 +66,9 @@ struct ServedFormat {
   const char* suffix;
   std::string (*render)(const ServedReport& report);
 };
-constexpr std::array<ServedFormat, 3> served_formats{
-    {{".json", [](const ServedReport& r) { return dump_json(served_json(r), 1) + '\n'; }},
+constexpr std::array<ServedFormat, 4> served_formats{
+    {{".html", served_html},
+     {".json", [](const ServedReport& r) { return dump_json(served_json(r), 1) + '\n'; }},
      {".csv", served_csv},
      {".md", served_markdown}}};
 
@@ -76,7 +77,7 @@ const ServedFormat& served_format_of(const std::string& path) {
   const auto* format = std::ranges::find(served_formats, suffix, &ServedFormat::suffix);
   if (format != served_formats.end()) return *format;
   throw refused("unknown format '" + suffix + "' of a report on served deployments", path,
-                "known: .json, .csv, .md");
+                "known: .html, .json, .csv, .md");
 }
 
 }  // namespace

@@ -53,8 +53,11 @@ Json estimate_json(const ServedEstimate& e) {
 
 Json point_json(const ServedReport& r, const ServedPoint& p) {
   Json out = configuration_json(p.configuration);
+  out["point"] = &p - r.front.data() + 1;
   out["figures"] = estimate_json(p.estimate);
-  set_optional(out, "slo_probability", probability(r, p), "no [slo] is stated");
+  set_optional(
+      out, "slo_probability", probability(r, p.estimate),
+      r.levels.empty() ? "no [slo] is stated" : "no source of these times states a spread");
   Json from = Json::object();
   for (const auto& [provenance, share] : p.provenance) {
     from[std::string(provenance_name(provenance))] = share;
@@ -123,6 +126,8 @@ Json served_json(const ServedReport& r) {
   out["front"] = front;
   out["nearest_missed"] = nearest;
   if (!r.least.empty()) out["least_that_fits"] = r.least;
+  if (!r.assumed.empty()) out["assumed"] = r.assumed;
+  if (!r.next.empty()) out["next"] = r.next;
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "core/chosen/objective.hpp"
 #include "core/json/json_type.hpp"
 #include "core/latency.hpp"
+#include "report/choice/pick.hpp"
 #include "report/text/wrapped_text.hpp"
 #include "report/times_from.hpp"
 
@@ -49,8 +50,12 @@ struct ServedReport {
   std::map<Objective, std::size_t> missed_by;   // binding level
   std::vector<ServedPoint> front;               // by the first objective
   std::vector<MissedPoint> nearest;             // least missed first
-  std::string least = {};  // where nothing fits: devices and configuration that do; "" = not known
-  double priced_s = 0;     // wall time of pricing and front
+  std::string least =
+      {};               // of types that do not fit: with what they do; "" = all fit, or not known
+  double priced_s = 0;  // wall time of pricing and front
+  std::string assumed = {};         // what nobody stated, and which options do; "" = all was
+  std::optional<Pick> chosen = {};  // of the front
+  std::string next = {};            // the line to type with it
   // Of all that was tried the first ones, for who stores the search; no format shows them.
   static constexpr std::size_t tried_max = 4096;
   std::vector<Evaluation> tried = {};
@@ -61,8 +66,10 @@ struct ServedReport {
 
 // What the probability is computed from, or why there is none, in one sentence.
 std::string probability_basis(const ServedReport& report);
-// Of keeping all levels; nothing without levels.
-std::optional<double> probability(const ServedReport& report, const ServedPoint& point);
+// Of keeping all levels; nothing without levels, or where the times state no interval.
+std::optional<double> probability(const ServedReport& report, const ServedEstimate& estimate);
+// "tp8 ep8", "1 device"
+std::string layout_text(const Parallel& parallel);
 // "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
 std::string served_label(const Configuration& configuration);
 
@@ -74,11 +81,12 @@ std::string served_text(const ServedReport& report, bool color,
                         int width = report::unlimited_width);
 std::string served_markdown(const ServedReport& report);
 std::string served_csv(const ServedReport& report);
+std::string served_html(const ServedReport& report);  // one page, which loads nothing
 Json served_json(const ServedReport& report);
 
 // As check_report_path.
 void check_served_report_path(const std::string& path);
-// By suffix (.json .csv .md). Throws Error: exit 2 for another, exit 1 for a storage error.
+// By suffix (.html .json .csv .md). Throws Error: exit 2 for another, exit 1 for a storage error.
 void write_served_report(const ServedReport& report, const std::string& path);
 
 }  // namespace halmark

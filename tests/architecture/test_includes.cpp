@@ -128,6 +128,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
       "tune/plan", "tune/evaluate", "tune/search", "tune/stored"}},
     {"verify", {"core", "expression", "kernels", "model", "journal"}},
     {"serve", {"core", "report"}},
+    {"pages/front", {"core", "plan", "report", "export", "tune"}},
     {"pages/serve",
      {"core", "kernels", "plan", "model", "latency", "simulate", "history", "journal", "report",
       "export", "tune", "serve"}},

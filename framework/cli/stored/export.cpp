@@ -11,8 +11,7 @@
 #include "deploy/engine_store.hpp"
 #include "export/exchange/exchange.hpp"
 #include "export/front_list.hpp"
-#include "plan/device/node_file.hpp"
-#include "tune/plan/deployment.hpp"
+#include "pages/front/chosen_point.hpp"
 #include "tune/stored/optuna_file.hpp"
 
 namespace halmark::cli {
@@ -26,12 +25,6 @@ struct ExportOptions {
   double alike_percent = 1;
   bool is_of_front = false;
 };
-
-Deployment deployment_at(const SearchedFront& front, std::size_t index,
-                         const exports::ExportRequest& o) {
-  return tune::deployment_of(front, index + 1, o.checkpoint, config_dirs("models"),
-                             config_dirs("devices"));
-}
 
 CommandResult exchanged(const ExportOptions& o) {
   exports::MetricTable table;
@@ -54,15 +47,15 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
   const SearchedFront front = tune::find_front(o.place);
   if (o.asked.as == "openvino") {
     const auto index = static_cast<std::size_t>(o.point.value_or(1) - 1);
-    const Deployment at = deployment_at(front, index, o.asked);
+    const Deployment at = pages::deployment_at(front, index, o.asked);
     return shown(deploy::exported_layer(load_model(front.model, config_dirs("models")),
                                         at.configuration(), o.asked.out));
   }
   o.asked.own_steps = deploy::stored_imports(files_beside(global));
   if (o.asked.as.empty()) return shown(exports::front_list(front, o.alike_percent / 100));
   const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
-                            : chosen_point(front, o.pick, o.asked);
-  return shown(exported_point(front, pick, o.asked));
+                            : pages::chosen_point(front, o.pick, o.asked);
+  return shown(pages::exported_point(front, pick, o.asked));
 }
 
 }  // namespace
@@ -82,24 +75,6 @@ void add_export_options(OptionSet& app, exports::ExportRequest& o) {
                        "What the engine loads (default: the name of the model on its hub)")}) {
     option.only_output();
   }
-}
-
-void check_export(const exports::ExportRequest& request) {
-  exports::table_of(request, config_dirs("engines"));
-  if (request.is_cluster()) read_nodes(request.nodes);
-}
-
-Pick chosen_point(const SearchedFront& front, const std::string& how,
-                  const exports::ExportRequest& o) {
-  return exports::pick_runnable(front, how, exports::table_of(o, config_dirs("engines")),
-                                [&](std::size_t i) { return deployment_at(front, i, o); });
-}
-
-report::View exported_point(const SearchedFront& front, const Pick& pick,
-                            const exports::ExportRequest& o) {
-  const exports::EngineTable table = exports::table_of(o, config_dirs("engines"));
-  return exports::exported(deployment_at(front, pick.index, o), pick, table,
-                           o.is_cluster() ? read_nodes(o.nodes) : std::vector<ClusterNode>{}, o);
 }
 
 Action add_export(OptionSet& app) {

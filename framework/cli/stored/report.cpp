@@ -4,8 +4,11 @@
 #include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/study/study.hpp"
+#include "pages/front/chosen_point.hpp"
 #include "report/page/runs_page.hpp"
 #include "report/text/report_text.hpp"
+#include "tune/stored/stored_front.hpp"
 #include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
@@ -27,6 +30,13 @@ CommandResult side_by_side(const Store& store, const GlobalOptions& global, cons
 }
 
 CommandResult execute(const GlobalOptions& global, const Runs& runs, const Files& out) {
+  const tune::FrontPlace place{.database = database_path(global),
+                               .studies = study_location(global)};
+  if (const auto latest = runs.empty() ? tune::latest_origin(place) : std::nullopt;
+      latest && !latest->study.empty()) {
+    return shown(pages::front_report(tune::find_front(place), global.db, out, use_color(global),
+                                     stdout_columns()));
+  }
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
   if (runs.size() > 1) return side_by_side(*store, global, runs, out);
   const auto run = runs.empty() ? store->latest_sweep() : std::optional(runs[0]);

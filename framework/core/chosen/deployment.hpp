@@ -63,6 +63,10 @@ struct Deployment {
   std::int64_t device_bytes = 0;                    // of one device
   double memory_fraction = 1;
   RankBytes rank;
+  std::vector<ServiceLevel> levels = {};  // that the point keeps
+  // Tokens of the longest sequence that the model has, and that memory holds beside the weights
+  // where that is shorter.
+  std::optional<std::int64_t> model_tokens = {}, room_tokens = {};
 
   const Configuration& configuration() const { return point.configuration; }
 };

@@ -86,7 +86,8 @@ std::vector<std::string> engine_versions(const std::string& engine,
 EngineTable read_engine_table(const std::string& engine, const std::string& asked,
                               const std::vector<fs::path>& folders) {
   const std::vector<std::string> known = engine_versions(engine, folders);
-  const std::string version = asked.empty() && !known.empty() ? known.back() : asked;
+  const bool is_latest = asked.empty() || asked == "latest";
+  const std::string version = is_latest && !known.empty() ? known.back() : asked;
   if (std::ranges::find(known, version) == known.end()) {
     std::string list;
     for (const std::string& v : known) list += (list.empty() ? "" : ", ") + v;

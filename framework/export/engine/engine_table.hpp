@@ -33,8 +33,8 @@ struct EngineTable {
 std::vector<std::string> engine_versions(const std::string& engine,
                                          const std::vector<std::filesystem::path>& folders);
 
-// Of the version, or the latest that has a table where it is "". Throws Error (exit 2): for a
-// version without a table, naming those that have one, and for a table that is none.
+// Of the version, or the latest that has a table where it is "" or "latest". Throws Error (exit 2):
+// for a version without a table, naming those that have one, and for a table that is none.
 EngineTable read_engine_table(const std::string& engine, const std::string& version,
                               const std::vector<std::filesystem::path>& folders);
 

@@ -201,6 +201,25 @@ PrecisionWords precision_words(const Deployment& d, const EngineTable& table) {
   return out;
 }
 
+std::string why_no_more(const Deployment& d) {
+  if (d.levels.empty()) return {};
+  std::string out = std::to_string(admission_of(d.configuration()).sequences) +
+                    " in flight over dp" + std::to_string(d.configuration().parallel.dp) + " keep ";
+  for (const ServiceLevel& level : d.levels) {
+    out += (&level == &d.levels.front() ? "" : " and ") +
+           std::string(row_of(level.objective).title) +
+           (is_maximised(level.objective) ? " >= " : " <= ") +
+           objective_text(level.objective, level.limit);
+  }
+  return out + "; the limit is an engine's";
+}
+
+std::string why_no_longer(const Deployment& d) {
+  if (!d.room_tokens) return {};
+  return "memory holds no longer sequence; the model's end at " +
+         std::to_string(d.model_tokens.value_or(0));
+}
+
 std::int64_t share_of(std::int64_t sequences, std::int64_t parts) {
   return std::max<std::int64_t>(1, (sequences + parts - 1) / parts);
 }

@@ -48,6 +48,11 @@ class LaunchWriter {
   const EngineTable& table_;
 };
 
+// Why an engine may take no more requests at a time than the point has, and none that are longer
+// than memory holds; "" where its own limits do.
+std::string why_no_more(const Deployment& deployment);
+std::string why_no_longer(const Deployment& deployment);
+
 // Sequences that each of `parts` takes when all are in flight.
 std::int64_t share_of(std::int64_t sequences, std::int64_t parts);
 // A fraction of memory with three digits, rounded down: a server that asks for more than the point

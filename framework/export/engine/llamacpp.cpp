@@ -74,7 +74,6 @@ Launch llamacpp_launch(const Deployment& d, const EngineTable& table) {
   out.flag("--cache-type-k", cache, "kv_cache of the point");
   out.flag("--cache-type-v", cache, "kv_cache of the point");
   if (cache == "q8_0") out.flag("--flash-attn", "on", "a quantised cache needs it");
-  out.on("--no-cache-prompt", "nothing of a prompt was taken from an earlier one");
   if (!d.device.empty()) out.flag("--n-gpu-layers", std::int64_t{999}, "all layers on the device");
   out.note("a file of type " + type + " has to be made of the checkpoint first (llama-quantize)");
   return std::move(out.launch);

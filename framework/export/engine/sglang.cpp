@@ -44,11 +44,11 @@ void add_admission(const Deployment& d, const Layout& layout, LaunchWriter& out)
   const Admission a = admission_of(d.configuration());
   const bool is_shared = layout.has_dp_attention;
   const std::int64_t parts = is_shared ? 1 : d.configuration().parallel.dp;
-  out.flag("--context-length", a.longest, "prompt and answer of one request");
-  out.flag("--max-running-requests", share_of(a.sequences, parts),
-           std::to_string(a.sequences) + " in flight" +
-               (is_shared ? "; the engine divides it by dp"
-                          : " over dp" + std::to_string(d.configuration().parallel.dp)));
+  if (d.room_tokens) out.flag("--context-length", *d.room_tokens, why_no_longer(d));
+  if (const std::string why = why_no_more(d); !why.empty()) {
+    out.flag("--max-running-requests", share_of(a.sequences, parts),
+             is_shared ? why + ", which divides it by dp" : why);
+  }
   // The release divides the chunk by dp where attention is data-parallel.
   const std::int64_t chunk = a.tokens_per_step * (is_shared ? layout.dp : 1);
   out.flag("--chunked-prefill-size", chunk,
@@ -56,7 +56,6 @@ void add_admission(const Deployment& d, const Layout& layout, LaunchWriter& out)
                (is_shared ? ", times dp" : ""));
   out.flag("--max-prefill-tokens", chunk, "no step computes more of prompts");
   out.on("--enable-mixed-chunk", "steps mix prompts and tokens, as priced");
-  out.on("--disable-radix-cache", "nothing of a prompt was taken from an earlier one");
 }
 
 }  // namespace

@@ -40,13 +40,10 @@ void add_options(const Deployment& d, const EngineTable& table, const Layout& la
   }
   key("enable_chunked_prefill");
   text += "enable_chunked_prefill: true  # steps mix prompts and tokens, as priced\n";
-  key("kv_cache_config.enable_block_reuse");
-  text +=
-      "kv_cache_config:\n  enable_block_reuse: false  # nothing was taken from earlier prompts\n";
   if (words.kv_cache != "auto") {
     key("kv_cache_config.dtype");
     if (words.kv_cache == "fp8_e5m2") throw cannot(table, d, "its fp8 cache is e4m3");
-    text += "  dtype: fp8  # " + words.why_kv_cache + '\n';
+    text += "kv_cache_config:\n  dtype: fp8  # " + words.why_kv_cache + '\n';
   }
   out.launch.options_name = options_name;
   out.launch.options = text;
@@ -82,10 +79,11 @@ Launch trtllm_launch(const Deployment& d, const EngineTable& table) {
                                    : "tp" + std::to_string(p.tp));
   if (p.pp > 1) out.flag("--pp_size", std::int64_t{p.pp}, "pp" + std::to_string(p.pp));
   if (layout.ep > 1) out.flag("--ep_size", std::int64_t{layout.ep}, "ep" + std::to_string(p.ep));
-  out.flag("--max_batch_size", share_of(a.sequences, p.dp),
-           std::to_string(a.sequences) + " in flight over dp" + std::to_string(p.dp));
+  if (const std::string why = why_no_more(d); !why.empty()) {
+    out.flag("--max_batch_size", share_of(a.sequences, p.dp), why);
+  }
   out.flag("--max_num_tokens", a.tokens_per_step, "tokens that one step computes at most");
-  out.flag("--max_seq_len", a.longest, "prompt and answer of one request");
+  if (d.room_tokens) out.flag("--max_seq_len", *d.room_tokens, why_no_longer(d));
   add_memory(d, out);
   add_options(d, table, layout, words, out);
   if (!words.why_quantization.empty()) out.note(words.why_quantization);

@@ -7,6 +7,9 @@
 namespace halmark::exports {
 namespace {
 
+// That an engine takes at a time where nothing is stated, by device; a step has to hold them.
+constexpr std::int64_t least_sequences = 256, most_sequences = 1024;
+
 struct Layout {
   int servers = 1, dp = 1;  // dp: of one server
   bool spreads_experts = false;
@@ -51,13 +54,18 @@ void add_admission(const Deployment& d, const EngineTable& table, LaunchWriter& 
                  "a step of " + std::to_string(a.tokens_per_step) + " tokens is smaller than the " +
                      std::to_string(per_engine) + " sequences of an engine");
   }
-  out.flag("--max-model-len", a.longest, "prompt and answer of one request");
-  out.flag("--max-num-seqs", per_engine,
-           std::to_string(a.sequences) + " in flight over dp" +
-               std::to_string(d.configuration().parallel.dp) + "; the limit is an engine's");
+  if (d.room_tokens) out.flag("--max-model-len", *d.room_tokens, why_no_longer(d));
+  const std::string why = why_no_more(d);
+  if (!why.empty()) {
+    out.flag("--max-num-seqs", per_engine, why);
+  } else if (per_engine > least_sequences || a.tokens_per_step < most_sequences) {
+    out.flag("--max-num-seqs", per_engine,
+             std::to_string(a.sequences) + " in flight over dp" +
+                 std::to_string(d.configuration().parallel.dp) +
+                 "; by itself an engine takes 256 or 1024, as the device is");
+  }
   out.flag("--max-num-batched-tokens", a.tokens_per_step, "tokens that one step computes at most");
   out.on("--enable-chunked-prefill", "steps mix prompts and tokens, as priced");
-  out.off("--enable-prefix-caching", "nothing of a prompt was taken from an earlier one");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -64,7 +65,7 @@ std::size_t knee(std::span<const Column> columns, std::size_t points) {
 
 std::string loss_text(const Column& c, std::size_t index) {
   const double factor = factor_of(c.values[index], c.values[c.best]);
-  if (factor <= 1) return {};
+  if (factor < 1.005) return {};  // "1 times less"
   const std::string much = std::isinf(factor) ? "much" : number_text(factor, 3) + " times";
   return std::string(row_of(c.objective).title) + ' ' +
          objective_text(c.objective, c.values[index]) + ", where point " +
@@ -82,6 +83,69 @@ Objective wanted(const std::string& how, const Evaluation& point) {
   throw refused("'" + name + "' is no objective", "--pick", suggestion(name, names));
 }
 
+// The admitted point with the most of `values`; of equals the first. Nothing where none is
+// admitted.
+template <class Admits>
+std::optional<std::size_t> most(const std::vector<double>& values, const Admits& admits) {
+  std::optional<std::size_t> out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (admits(i) && (!out || values[i] > values[*out])) out = i;
+  }
+  return out;
+}
+
+// As people read along; faster than most do.
+constexpr double user_tokens_per_s = 20;
+constexpr double sure = 0.9, near_best = 0.9;
+
+constexpr const char* cheapest = "the most tokens/s per device of the ";
+
+Pick sure_to_keep(const SearchedFront& front, const std::vector<double>& per_device) {
+  std::vector<double> sureness;
+  for (const Evaluation& e : front.points) {
+    sureness.push_back(e.served->has_interval ? service_level_probability(*e.served, front.levels)
+                                              : -1);
+  }
+  const auto count = std::ranges::count_if(sureness, [](double p) { return p >= sure; });
+  if (const auto i = most(per_device, [&](std::size_t k) { return sureness[k] >= sure; })) {
+    return {*i, cheapest + std::to_string(count) + " points with P(SLO met) >= 90 %", {}};
+  }
+  const double highest = std::ranges::max(sureness);
+  const auto i = most(per_device, [&](std::size_t k) { return sureness[k] == highest; });
+  if (highest < 0) {
+    return {*i,
+            cheapest + std::to_string(per_device.size()) +
+                " points that keep every level at the stated times, which are bounds: P(SLO met) "
+                "is not known",
+            {}};
+  }
+  return {*i,
+          "no point has P(SLO met) >= 90 %: this one has the highest, " +
+              number_text(100 * highest, 3) + " %",
+          {}};
+}
+
+Pick fast_enough(const SearchedFront& front, const std::vector<double>& per_device) {
+  std::vector<double> of_user;
+  for (const Evaluation& e : front.points) {
+    of_user.push_back(objective_value(e, Objective::interactivity)
+                          .value_or(std::numeric_limits<double>::infinity()));
+  }
+  const auto count =
+      std::ranges::count_if(of_user, [](double r) { return r >= user_tokens_per_s; });
+  if (const auto i =
+          most(per_device, [&](std::size_t k) { return of_user[k] >= user_tokens_per_s; })) {
+    return {*i, cheapest + std::to_string(count) + " points with 20 tokens/s a user or more", {}};
+  }
+  const double best = std::ranges::max(per_device);
+  const auto i = most(of_user, [&](std::size_t k) { return per_device[k] >= near_best * best; });
+  return {
+      *i,
+      "no point has 20 tokens/s a user (the fastest: " + number_text(std::ranges::max(of_user), 3) +
+          "): the lowest TPOT within 10 % of the most tokens/s per device",
+      {}};
+}
+
 }  // namespace
 
 std::vector<std::string> given_up(std::span<const Evaluation> points,
@@ -91,6 +155,16 @@ std::vector<std::string> given_up(std::span<const Evaluation> points,
     if (std::string text = loss_text(column_of(points, o), index); !text.empty()) {
       out.push_back(std::move(text));
     }
+  }
+  return out;
+}
+
+std::set<std::size_t> ends_of(std::span<const Evaluation> points,
+                              std::span<const Objective> objectives) {
+  std::set<std::size_t> out;
+  for (const Objective o : objectives) {
+    const auto has = [&](const Evaluation& e) { return objective_value(e, o).has_value(); };
+    if (std::ranges::all_of(points, has)) out.insert(column_of(points, o).best);
   }
   return out;
 }
@@ -119,7 +193,17 @@ Pick pick_point(const SearchedFront& front, const std::string& how) {
   if (front.points.empty()) {
     throw refused("no configuration keeps every level", front.title, front.nearest_miss);
   }
-  return pick_point(front.points, front.objectives, how.empty() ? "knee" : how);
+  const bool is_served = front.points.front().served.has_value();
+  if (how != "cheapest" && !(how.empty() && is_served)) {
+    return pick_point(front.points, front.objectives, how.empty() ? "knee" : how);
+  }
+  if (!is_served) throw refused("'cheapest' is of requests, and these are steps", "--pick", "knee");
+  const std::vector<double> per_device =
+      column_of(front.points, Objective::tokens_per_s_per_device).values;
+  Pick out =
+      front.levels.empty() ? fast_enough(front, per_device) : sure_to_keep(front, per_device);
+  out.gives_up = given_up(front.points, front.objectives, out.index);
+  return out;
 }
 
 }  // namespace halmark

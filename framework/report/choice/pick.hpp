@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,9 +27,18 @@ Pick pick_point(std::span<const Evaluation> points, std::span<const Objective> o
 // What one point gives up against the best of each objective.
 std::vector<std::string> given_up(std::span<const Evaluation> points,
                                   std::span<const Objective> objectives, std::size_t index);
-// "" = knee. Throws likewise, and where there is none, with the nearest miss.
+// The best points of each objective that they all have a figure of; of equals the first.
+std::set<std::size_t> ends_of(std::span<const Evaluation> points,
+                              std::span<const Objective> objectives);
+// "" = "cheapest" of requests and "knee" of steps. "cheapest" is the most throughput per device:
+// with levels among points that keep them with a probability of 90 % by the forecast's interval,
+// else among those that give a user 20 tokens/s. Where there is none of these, the point with the
+// highest probability; without levels the lowest TPOT whose throughput is within 10 % of the best.
+// Throws likewise, and where there is no point, with the nearest miss.
 Pick pick_point(const SearchedFront& front, const std::string& how);
 
-inline constexpr const char* pick_help = "knee (default), or best:OBJECTIVE";
+inline constexpr const char* pick_help =
+    "cheapest (of requests: the most tokens/s per device at 20 tokens/s a user, or with P(SLO met) "
+    ">= 90 %), knee (of steps), or best:OBJECTIVE";
 
 }  // namespace halmark

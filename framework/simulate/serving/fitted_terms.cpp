@@ -109,6 +109,13 @@ ServingEngine engine_of(const FittedTerms& terms) {
           .tpot = terms.tpot};
 }
 
+FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device) {
+  const std::string& shape = spec.names.front();
+  FittedTerms out = fitted_terms(engine, shape, device);
+  if (out.model == shape && spec.id != shape) out.model = "models of its shape";
+  return out;
+}
+
 std::string source_text(const FittedTerms& terms) {
   return "terms of " + terms.engine +
          (terms.model.empty() ? std::string(", all models") : " with " + terms.model) +

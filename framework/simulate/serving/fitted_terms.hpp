@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/spec/model_spec.hpp"
 #include "simulate/serving/terms_fit.hpp"
 
 namespace halmark::serving {
@@ -27,6 +28,8 @@ std::vector<std::string> fitted_engines();
 // Of the engine with the model, else of the engine. `device`: id; its rows decide the ratios.
 // Throws Error (exit 2) with the known engines, and for a file that holds no terms.
 FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device);
+// The same of a model by any of its names: those of a sibling of the same shape are its own.
+FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device);
 // The engine around the steps of a served load.
 ServingEngine engine_of(const FittedTerms& terms);
 // What they were fitted on, as a report says it.

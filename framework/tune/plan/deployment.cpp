@@ -18,29 +18,51 @@ std::string checkpoint_of(const ModelSpec& spec) {
   return path.extension() == ".json" ? path.parent_path().string() : spec.checkpoint;
 }
 
-// The decode step of all sequences at their end: weights and cache of the fullest rank.
-RankBytes rank_bytes(const ModelSpec& spec, const Evaluation& e) {
-  const Configuration& c = e.configuration;
-  const Admission admission = admission_of(c);
+// A decode step of so many sequences of that length: the fullest rank; nothing where there is none.
+std::optional<RankMemory> rank_memory(const ModelSpec& spec, const Configuration& c,
+                                      std::int64_t sequences, std::int64_t context) {
   Configuration step = c;
   step.served.reset();
   step.workload.phase = Phase::decode;
-  step.workload.batch = admission.sequences;
+  step.workload.batch = sequences;
   step.workload.new_tokens = 1;
-  step.workload.context = admission.longest;
+  step.workload.context = context;
   step.workload.micro_batch = 0;
   auto built = build_graph(spec, step);
+  const auto* graph = built.get();
+  if (graph == nullptr) return std::nullopt;
+  return memory_use(*graph).largest;
+}
+
+// With all sequences at their end: weights and cache of the fullest rank.
+RankBytes rank_bytes(const ModelSpec& spec, const Evaluation& e) {
+  const Admission admission = admission_of(e.configuration);
   RankBytes out;
-  if (const auto* graph = built.get()) {
-    const RankMemory largest = memory_use(*graph).largest;
-    out.weights = largest.weight_bytes;
-    out.cache = largest.kv_bytes;
+  if (const auto largest =
+          rank_memory(spec, e.configuration, admission.sequences, admission.longest)) {
+    out.weights = largest->weight_bytes;
+    out.cache = largest->kv_bytes;
   }
   const std::int64_t total = e.served     ? e.served->figures.memory_bytes_per_rank
                              : e.estimate ? e.estimate->memory_bytes_per_rank
                                           : 0;
   out.activations = std::max<std::int64_t>(0, total - out.weights - out.cache);
   return out;
+}
+
+// Engines refuse to start where one sequence of the model's length has no room.
+std::optional<std::int64_t> room_tokens(const ModelSpec& spec, const Deployment& d) {
+  constexpr std::int64_t step = 1024;
+  if (!spec.max_position || d.device_bytes <= 0) return std::nullopt;
+  const Configuration& c = d.configuration();
+  const auto largest = rank_memory(spec, c, c.parallel.dp * c.parallel.pp, *spec.max_position);
+  if (!largest || largest->kv_bytes <= 0) return std::nullopt;
+  const double room = d.memory_fraction * static_cast<double>(d.device_bytes) -
+                      static_cast<double>(d.rank.weights + d.rank.activations);
+  const double share = room / static_cast<double>(largest->kv_bytes);
+  if (share >= 1) return std::nullopt;
+  const auto tokens = static_cast<std::int64_t>(share * static_cast<double>(*spec.max_position));
+  return std::max(tokens / step * step, admission_of(c).longest);
 }
 
 // Searches keep where their times are from in lines; a measured estimate has it itself.
@@ -85,6 +107,9 @@ Deployment deployment_of(const SearchedFront& front, std::size_t number,
     }
   }
   out.rank = rank_bytes(spec, out.point);
+  out.levels = front.levels;
+  out.model_tokens = spec.max_position;
+  out.room_tokens = room_tokens(spec, out);
   return out;
 }
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
+#include "model/pricing/memory.hpp"
+#include "plan/device/device_file.hpp"
+#include "simulate/sharding/planner.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -27,6 +30,26 @@ std::vector<std::int64_t> shard_counts_on(const Target& target, const Sweep& swe
   if (!sweep.shards.empty()) return out;
   for (int n = 2; n <= target.nodes; ++n) out.push_back(n * target.ranks_per_node);
   return out;
+}
+
+// Whether some layout over all of the devices has room for one request at its end.
+bool holds_a_request(const ModelSpec& spec, const AskedSweep& asked, const Device& device,
+                     const Precision& precision) {
+  constexpr Parallel any = {.dp = 0, .tp = 0, .pp = 0, .ep = 0, .cp = 0};
+  const double may_use =
+      static_cast<double>(device.memory_bytes) * ServingDevices{}.memory_fraction;
+  Configuration c{.model = spec.id, .precision = precision};
+  for (const Parallel& parallel :
+       simulate::layouts_of(asked.devices, any, spec.moe.has_value(), false)) {
+    c.parallel = parallel;
+    c.workload = {Phase::decode, parallel.dp * parallel.pp, 1,
+                  asked.input_tokens + asked.output_tokens};
+    const auto built = build_graph(spec, c);
+    if (const auto* graph = built.get()) {
+      if (static_cast<double>(memory_use(*graph).largest.total()) <= may_use) return true;
+    }
+  }
+  return false;
 }
 
 // What its formulas do not know.
@@ -57,10 +80,20 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
   return out;
 }
 
-std::string checkpoint_precision(const std::string& model, const Folders& models) {
-  const PrecisionFacts facts = precision_facts(load_model(model, models), true);
-  if (!facts.packed && !facts.kv_cache && facts.named.empty()) return {};
-  return precision_of(checkpoint_recipe, facts).name;
+Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices) {
+  const ModelSpec spec = load_model(asked.model, models);
+  Device device = known_device(asked.device, devices);
+  const PrecisionFacts facts = precision_facts(spec, computes_bf16(device));
+  const bool states_any = facts.packed || facts.kv_cache || !facts.named.empty();
+  if (states_any) asked.stated = precision_of(checkpoint_recipe, facts).name;
+  const auto fits = [&](const std::string& name) {
+    return holds_a_request(spec, asked, device, precision_of(name, facts));
+  };
+  const bool is_wide = !facts.packed || dtype_bits(facts.weights) >= 8;
+  if (is_wide && std::ranges::none_of(usual_precisions(asked, device), fits)) {
+    asked.narrow = "w4a16";
+  }
+  return device;
 }
 
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/asked_sweep.hpp"
 #include "plan/precision.hpp"
 #include "tune/plan/named_fabric.hpp"
 #include "tune/plan/plan.hpp"
@@ -17,8 +18,10 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
 
 using Folders = std::vector<std::filesystem::path>;
 
-// The name of the precision that the checkpoint of a model states; "" where it states none.
-std::string checkpoint_precision(const std::string& model, const Folders& models);
+// The device that was named, with what the words leave to the model: the precision that its
+// checkpoint states, and one of 4 bits where nothing wider fits on all devices together. Throws
+// Error (exit 2) for an unknown model or device.
+Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices);
 
 // Of what is measured on `target`, whose limits hold where the sweep states none. Both throw as
 // named_fabric does.

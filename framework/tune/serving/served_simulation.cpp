@@ -91,7 +91,7 @@ class Simulation {
         spec_(load_model(q.model, models)),
         fitted_(q.engine_terms.empty()
                     ? std::nullopt
-                    : std::optional(serving::fitted_terms(q.engine_terms, spec_.id, device_.id))),
+                    : std::optional(serving::fitted_terms(q.engine_terms, spec_, device_.id))),
         steps_(
             spec_,
             [this](const Operator& op) { return kernel_time(latency_of(latencies_.chain, op)); },

@@ -32,7 +32,7 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
                                    .device = device.id,
                                    .device_where = choice.device_where},
                                   device, devices, std::nullopt)),
-      terms_(engine_terms(latencies_, spec.id)),
+      terms_(engine_terms(latencies_, &spec)),
       precision_(precision_of(choice.dtype, precision_facts(spec, computes_bf16(device)))) {
   target_.backend = device.id;
   target_.datasheet = device;

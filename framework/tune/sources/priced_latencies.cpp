@@ -257,7 +257,7 @@ class SourcesAssembly {
 
   // What a launch in the engine of the forecast takes, of kernels that no table has.
   double launch_ns() const {
-    const auto terms = engine_terms(out_, {});
+    const auto terms = engine_terms(out_);
     return terms ? terms->launch_ns : 0;
   }
 
@@ -326,12 +326,13 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
 }
 
 std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencies,
-                                                 std::string_view model) {
+                                                 const ModelSpec* spec) {
   if (latencies.forecast == nullptr) return std::nullopt;
   const ForecastFile& file = latencies.forecast->file();
   const std::vector<std::string> known = serving::fitted_engines();
   if (std::ranges::find(known, file.engine) == known.end()) return std::nullopt;
-  return serving::fitted_terms(file.engine, model, file.device);
+  return spec == nullptr ? serving::fitted_terms(file.engine, "", file.device)
+                         : serving::fitted_terms(file.engine, *spec, file.device);
 }
 
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {

@@ -72,10 +72,10 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric = nullptr);
 
-// Terms of the engine whose forecasts these are, around the kernels of `model`; nothing where none
-// were fitted.
+// Terms of the engine whose forecasts these are, around the kernels of a model, or of all (null);
+// nothing where none were fitted.
 std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencies,
-                                                 std::string_view model);
+                                                 const ModelSpec* spec = nullptr);
 
 // One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);

@@ -2,6 +2,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
+#include "plan/asked_sweep.hpp"
 #include "tune/plan/named_fabric.hpp"
 
 namespace halmark::tune {
@@ -27,6 +28,10 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.sampler.empty()) {
     sweep.sampler = request.sampler;
     sweep.sampler_where = "--sampler";
+  }
+  if (!request.model.empty()) {
+    sweep.model = request.model;
+    sweep.name = asked_name({.model = request.model, .device = "here", .devices = 1});
   }
   take_fabric(sweep, request.latency.fabric);
   if (!request.stages.empty()) sweep.stages = {parse_stages(request.stages, "--stages")};

@@ -16,6 +16,7 @@ namespace halmark::tune {
 
 struct TuneRequest {
   std::string sweep;  // its file
+  std::string model;  // instead of the sweep's, which is then named by it; "" = the sweep's
   std::string sampler, stages, shards_on, night;
   std::string fleet;        // URL of the database whose agents measure; "" = this machine does
   std::string fleet_class;  // of its machines; "" = the one class that is there

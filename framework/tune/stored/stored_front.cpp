@@ -137,6 +137,22 @@ SearchedFront searched_front(const RunReport& report, SearchedFront out) {
   return out;
 }
 
+std::optional<ServedReport> served_report(const SearchedFront& front) {
+  ServedReport out{.title = front.title, .model = front.model, .command = front.command};
+  out.basis = front.basis;
+  out.objectives = front.objectives;
+  out.levels = front.levels;
+  out.configurations = out.possible = front.configurations;
+  out.has_engine_interval = std::ranges::any_of(
+      front.basis, [](const std::string& line) { return line.starts_with("engine: terms"); });
+  for (const Evaluation& e : front.points) {
+    if (!e.served || !e.configuration.served) return std::nullopt;
+    out.request = e.configuration.served->request;
+    out.front.push_back({.configuration = e.configuration, .estimate = *e.served});
+  }
+  return out;
+}
+
 std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,
                                     SearchedFront like, const TrialTimes& times) {
   like.started_utc = utc_microseconds_now();
@@ -199,10 +215,10 @@ std::string moment(std::string text) {
 
 }  // namespace
 
-FrontOrigin front_origin(const FrontPlace& place) {
+std::optional<FrontOrigin> latest_origin(const FrontPlace& place) {
   std::optional<StoredFront> stored;
   if (!place.run && has_studies(place)) {
-    if (!place.study.empty()) return {.study = place.study};
+    if (!place.study.empty()) return FrontOrigin{.study = place.study};
     const auto all = stored_fronts(*open_study_store(place.studies, StudyAccess::existing));
     if (!all.empty()) stored = all.back();
   }
@@ -215,14 +231,17 @@ FrontOrigin front_origin(const FrontPlace& place) {
     const auto run = place.run ? place.run : store->latest_sweep();
     if (run &&
         (!stored || moment(stored->started_utc) < moment(store->run_info(*run).started_utc))) {
-      return {.run = *run};
+      return FrontOrigin{.run = *run};
     }
   }
-  if (!stored) {
-    throw refused("no search is stored", without_password(place.database),
-                  "search first: halmark tune SWEEP.toml");
-  }
-  return {.study = stored->study};
+  if (!stored) return std::nullopt;
+  return FrontOrigin{.study = stored->study};
+}
+
+FrontOrigin front_origin(const FrontPlace& place) {
+  if (auto found = latest_origin(place)) return *found;
+  throw refused("no search is stored", without_password(place.database),
+                "search first: halmark tune SWEEP.toml");
 }
 
 SearchedFront find_front(const FrontPlace& place) {

@@ -36,6 +36,10 @@ SearchedFront read_stored_front(StudyStore& store, const std::string& name);
 SearchedFront searched_front(const ServedReport& report, SearchedFront like);
 SearchedFront searched_front(const RunReport& report, SearchedFront like);
 
+// The report of a front of requests as a study keeps it: points and levels, without where the times
+// of each are from. Nothing of a front of steps.
+std::optional<ServedReport> served_report(const SearchedFront& front);
+
 // Stores the fronts that a priced search found, one for each kind of step, or that of its requests.
 // Returns the names of their studies.
 std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,
@@ -54,7 +58,9 @@ struct FrontOrigin {
   std::string study;
   std::int64_t run = 0;
 };
-// Throws Error (exit 2) where there is none. Opens for reading alone.
+// Nothing where there is none. Opens for reading alone.
+std::optional<FrontOrigin> latest_origin(const FrontPlace& place);
+// Throws Error (exit 2) where there is none.
 FrontOrigin front_origin(const FrontPlace& place);
 SearchedFront find_front(const FrontPlace& place);
 

@@ -346,12 +346,14 @@ inline constexpr const char* acting_options = R"(
 > tune small.toml --latency roofline --device-file h100-sxm --proposals sqlite:%f/dense.db.study --proposals-wait 0
   --proposals-study nosuch
   ! --proposals-wait: how long nothing is done: tests/integration/study
-> tune qwen3-0.6b --device h100-sxm --devices 1 --input 32 --output 16 --ttft 2s --tpot 2s --db x.db --out r.xyz
+> tune qwen3-0.6b --device h100-sxm --devices 1 --out r.xyz
   --print-sweep
+> tune qwen3-0.6b --device h100-sxm --devices 1 --input 32 --output 16 --ttft 2s --tpot 2s --print-sweep
   --device a100
   --devices 2
   --input 64
   --output 32
+  --concurrency 3,5
   --ttft 1s
   --tpot 1s
   ! --again --no-winners --gap --safety --validate: of measured sweeps: tests/integration/tune

@@ -34,6 +34,8 @@ TEST(EngineTables, versions_stand_in_the_order_of_their_numbers) {
 TEST(EngineTables, the_latest_is_taken_where_none_is_stated) {
   EXPECT_EQ(read_engine_table("vllm", "", test::engine_folders()).version,
             engine_versions("vllm", test::engine_folders()).back());
+  EXPECT_EQ(read_engine_table("vllm", "latest", test::engine_folders()).version,
+            read_engine_table("vllm", "", test::engine_folders()).version);
 }
 
 TEST(EngineTables, an_unknown_version_is_refused_with_the_known_ones) {

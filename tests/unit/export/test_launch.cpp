@@ -36,7 +36,12 @@ TEST(Launch, experts_of_vllm_are_on_all_ranks_of_a_server_or_a_server_is_a_repli
 }
 
 TEST(Launch, sglang_counts_all_ranks_where_attention_is_data_parallel) {
-  const Launch l = launch(small_deployment({.dp = 4, .tp = 2, .ep = 8}, true), "sglang", "0.5.9");
+  const auto with_level = [](const Parallel& parallel) {
+    Deployment d = small_deployment(parallel, true);
+    d.levels = {{Objective::tpot, 30e6, ""}};
+    return launch(d, "sglang", "0.5.9");
+  };
+  const Launch l = with_level({.dp = 4, .tp = 2, .ep = 8});
   EXPECT_EQ(value_of(l, "--tp-size"), "8");
   EXPECT_EQ(value_of(l, "--dp-size"), "4");
   EXPECT_EQ(value_of(l, "--ep-size"), "8");
@@ -45,8 +50,7 @@ TEST(Launch, sglang_counts_all_ranks_where_attention_is_data_parallel) {
   // The release divides both by dp.
   EXPECT_EQ(value_of(l, "--max-running-requests"), "64");
   EXPECT_EQ(value_of(l, "--chunked-prefill-size"), "8192");
-  const Launch plain =
-      launch(small_deployment({.dp = 4, .tp = 2, .ep = 2}, true), "sglang", "0.5.9");
+  const Launch plain = with_level({.dp = 4, .tp = 2, .ep = 2});
   EXPECT_EQ(value_of(plain, "--max-running-requests"), "16");
   EXPECT_EQ(value_of(plain, "--enable-dp-attention"), "");
   EXPECT_EQ(plain.devices_per_server, 8);

@@ -26,14 +26,12 @@ std::string words(const Launch& l, int index = 0) {
 TEST(LaunchWords, of_vllm) {
   EXPECT_EQ(words(launch(small_deployment({.dp = 2, .tp = 4, .pp = 2}), "vllm", "0.20.1")),
             "vllm serve org/small --tensor-parallel-size 4 --pipeline-parallel-size 2 "
-            "--data-parallel-size 2 --dtype bfloat16 --kv-cache-dtype auto --max-model-len 1024 "
-            "--max-num-seqs 32 --max-num-batched-tokens 2048 --enable-chunked-prefill "
-            "--no-enable-prefix-caching --gpu-memory-utilization 0.9");
+            "--data-parallel-size 2 --dtype bfloat16 --kv-cache-dtype auto "
+            "--max-num-batched-tokens 2048 --enable-chunked-prefill --gpu-memory-utilization 0.9");
   const Launch l = launch(small_deployment({.dp = 2, .tp = 4, .pp = 2}), "vllm", "0.20.1");
   EXPECT_EQ(l.group_devices, 4);
   EXPECT_EQ(l.devices_per_server, 16);
   EXPECT_EQ(l.servers, 1);
-  EXPECT_EQ(value_of(l, "--max-num-seqs"), "32") << "64 in flight, the limit is of each of two";
   EXPECT_FALSE(l.span) << "data-parallel ranks meet in another way";
   const Launch one = launch(small_deployment({.tp = 4, .pp = 2}), "vllm", "0.20.1");
   ASSERT_TRUE(one.span);
@@ -51,9 +49,8 @@ TEST(LaunchWords, of_sglang) {
   EXPECT_THAT(
       words(l),
       HasSubstr("--model-path org/small --tp-size 2 --pp-size 2 --dp-size 2 --dtype bfloat16 "
-                "--kv-cache-dtype auto --context-length 1024 --max-running-requests 32 "
-                "--chunked-prefill-size 2048 --max-prefill-tokens 2048 "
-                "--enable-mixed-chunk --disable-radix-cache --mem-fraction-static 0.86"));
+                "--kv-cache-dtype auto --chunked-prefill-size 2048 --max-prefill-tokens 2048 "
+                "--enable-mixed-chunk --mem-fraction-static 0.86"));
   EXPECT_EQ(l.group_devices, 2);
   EXPECT_EQ(l.devices_per_server, 8);
   ASSERT_TRUE(l.span);
@@ -70,7 +67,7 @@ TEST(LaunchWords, of_trtllm) {
   const Launch l = launch(small_deployment({.dp = 2, .tp = 4, .pp = 2}), "trtllm", "1.0.0");
   // (100 GiB x 0.9 - 20 - 4) / (100 - 20) = 0.825.
   EXPECT_THAT(words(l), HasSubstr("org/small --backend pytorch --tp_size 4 --pp_size 2 "
-                                  "--max_batch_size 32 --max_num_tokens 2048 --max_seq_len 1024 "
+                                  "--max_num_tokens 2048 "
                                   "--kv_cache_free_gpu_memory_fraction 0.825 "
                                   "--extra_llm_api_options options.yaml --port 8000"));
   EXPECT_THAT(words(l, 1), testing::EndsWith("--port 8001"));
@@ -79,9 +76,7 @@ TEST(LaunchWords, of_trtllm) {
   EXPECT_EQ(l.group_devices, 4);
   EXPECT_EQ(l.options,
             "# what trtllm-serve takes from a file alone\n"
-            "enable_chunked_prefill: true  # steps mix prompts and tokens, as priced\n"
-            "kv_cache_config:\n"
-            "  enable_block_reuse: false  # nothing was taken from earlier prompts\n");
+            "enable_chunked_prefill: true  # steps mix prompts and tokens, as priced\n");
   const Launch spread = launch(small_deployment({.dp = 4, .ep = 2}, true), "trtllm", "1.0.0");
   EXPECT_EQ(spread.servers, 2);
   EXPECT_EQ(value_of(spread, "--tp_size"), "2");
@@ -90,7 +85,7 @@ TEST(LaunchWords, of_trtllm) {
   Deployment narrow = small_deployment({});
   narrow.point.configuration.precision.kv_cache = Dtype::f8_e4m3fn;
   EXPECT_THAT(launch(narrow, "trtllm", "1.0.0").options,
-              HasSubstr("  dtype: fp8  # kv_cache of the point\n"));
+              HasSubstr("kv_cache_config:\n  dtype: fp8  # kv_cache of the point\n"));
   narrow.point.configuration.precision.kv_cache = Dtype::f8_e5m2;
   expect_error([&] { launch(narrow, "trtllm", "1.0.0"); }, "its fp8 cache is e4m3");
   expect_error(
@@ -108,7 +103,7 @@ TEST(LaunchWords, of_llama_cpp) {
   const Launch l = with(Dtype::bf16, Dtype::bf16);
   EXPECT_EQ(words(l, 1),
             "llama-server --model org/small-BF16.gguf --parallel 32 --ctx-size 32768 --batch-size "
-            "2048 --ubatch-size 2048 --cache-type-k bf16 --cache-type-v bf16 --no-cache-prompt "
+            "2048 --ubatch-size 2048 --cache-type-k bf16 --cache-type-v bf16 "
             "--n-gpu-layers 999 --port 8001");
   for (const auto& [dtype, word] : {std::pair{Dtype::bf16, "BF16"},
                                     {Dtype::f16, "F16"},
@@ -134,6 +129,40 @@ TEST(LaunchWords, of_llama_cpp) {
   EXPECT_THAT(refused(Dtype::bf16, Dtype::f8_e4m3fn), HasSubstr("no type of its cache is f8_e4m3"));
   expect_error([] { launch(small_deployment({.dp = 2, .ep = 2}, true), "llamacpp", "b11434"); },
                "it does not spread experts over ranks");
+}
+
+// An engine's own limits stand where nothing needs others: levels cap what is in flight (64 over
+// two replicas), memory the length; vLLM starts with 256 on small devices, and a step holds them
+// all.
+TEST(LaunchWords, of_limits_are_there_with_their_reason_or_not_at_all) {
+  struct Engine {
+    const char *name, *version, *requests, *length;
+  };
+  for (const Engine& e : {Engine{"vllm", "0.20.1", "--max-num-seqs", "--max-model-len"},
+                          {"sglang", "0.5.9", "--max-running-requests", "--context-length"},
+                          {"trtllm", "1.0.0", "--max_batch_size", "--max_seq_len"}}) {
+    Deployment d = small_deployment({.dp = 2});
+    const Launch free = launch(d, e.name, e.version);
+    EXPECT_EQ(value_of(free, e.requests) + value_of(free, e.length), "") << e.name;
+    d.levels = {{Objective::tpot, 30e6, ""}, {Objective::interactivity, 40, ""}};
+    d.room_tokens = 5120;
+    d.model_tokens = 131072;
+    const Launch bound = launch(d, e.name, e.version);
+    EXPECT_EQ(value_of(bound, e.requests), "32");
+    EXPECT_EQ(value_of(bound, e.length), "5120");
+    const std::string script = launch_files(d, bound).front().text;
+    EXPECT_THAT(script,
+                HasSubstr("64 in flight over dp2 keep TPOT <= 30.0 ms and interactivity >= "));
+    EXPECT_THAT(script, HasSubstr("memory holds no longer sequence; the model's end at 131072"));
+    EXPECT_THAT(script, Not(HasSubstr("prefix")));
+  }
+  Deployment many = small_deployment({});
+  many.point.configuration.served->concurrency = 512;
+  EXPECT_EQ(value_of(launch(many, "vllm", "0.20.1"), "--max-num-seqs"), "512");
+  many.point.configuration.served->concurrency = 256;
+  EXPECT_EQ(value_of(launch(many, "vllm", "0.20.1"), "--max-num-seqs"), "");
+  many.point.configuration.served->token_budget = 512;
+  EXPECT_EQ(value_of(launch(many, "vllm", "0.20.1"), "--max-num-seqs"), "256");
 }
 
 TEST(LaunchWords, types_have_the_words_of_the_engines) {
@@ -201,8 +230,7 @@ TEST(LaunchFiles, of_flags_are_read_by_the_engines_that_take_one) {
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[1].name, "config.yaml");
   EXPECT_THAT(files[1].text, test::has_all({"\nmodel: org/small\ntensor-parallel-size: 2  # tp2\n",
-                                            "\nenable-chunked-prefill: true  # ",
-                                            "\nenable-prefix-caching: false  # "}));
+                                            "\nenable-chunked-prefill: true  # "}));
   const auto sglang = launch_files(d, launch(d, "sglang", "0.5.9"));
   ASSERT_EQ(sglang.size(), 2u);
   EXPECT_THAT(sglang[1].text, Not(HasSubstr("\nmodel: ")));

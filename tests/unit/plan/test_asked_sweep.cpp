@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "plan/device/device_file.hpp"
 #include "plan/sweep.hpp"
 #include "tests/unit/expect.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -102,6 +103,9 @@ TEST(AskedSweep, beyond_a_domain_of_links_a_network_is_assumed) {
   EXPECT_THAT(asked_sweep_text(asked(9), device(8)), HasSubstr(network));
   EXPECT_THAT(asked_sweep_text(asked(2), device({})), HasSubstr(network));
   EXPECT_THAT(asked_sweep_text(asked(1), device({})), Not(HasSubstr(network)));
+  Device host = device(8);
+  host.links.front().domain_devices.reset();
+  EXPECT_THAT(asked_sweep_text(asked(2), host), Not(HasSubstr(network))) << "its link joins all";
 }
 
 TEST(AskedSweep, service_levels_are_written_in_milliseconds_where_they_were_asked) {
@@ -123,14 +127,63 @@ TEST(AskedSweep, quotes_and_backslashes_of_a_name_stay_what_they_are) {
 }
 
 TEST(AskedSweep, a_model_without_device_or_lengths_is_refused) {
-  const std::vector<std::filesystem::path> none;
   for (const int left_out : {0, 1, 2}) {
     AskedSweep a = asked(1);
-    if (left_out == 0) a.device.clear();
+    if (left_out == 0) a.devices = 0;
     if (left_out == 1) a.input_tokens = 0;
     if (left_out == 2) a.output_tokens = 0;
-    test::expect_error([&] { asked_sweep_text(a, none); }, "is no sweep file");
+    test::expect_error([&] { asked_sweep_text(a, device(8)); }, "are 1 or more");
   }
+}
+
+TEST(AskedSweep, what_is_usual_fills_the_gaps_alone_and_names_the_options) {
+  struct Row {
+    std::int64_t devices, input, output;
+    const char* assumed;
+  };
+  const Row rows[] = {
+      {0, 0, 0,
+       "assumed: 1 device (--devices), prompts of 1000 tokens (--input), answers of 200 "
+       "(--output)"},
+      {4, 0, 0, "assumed: prompts of 1000 tokens (--input), answers of 200 (--output)"},
+      {4, 7, 0, "assumed: answers of 200 (--output)"},
+      {4, 7, 9, ""}};
+  for (const Row& row : rows) {
+    AskedSweep a{.devices = row.devices, .input_tokens = row.input, .output_tokens = row.output};
+    EXPECT_EQ(take_usual(a), row.assumed);
+    EXPECT_EQ(a.devices, row.devices == 0 ? 1 : row.devices);
+    EXPECT_EQ(a.input_tokens, row.input == 0 ? 1000 : row.input);
+    EXPECT_EQ(a.output_tokens, row.output == 0 ? 200 : row.output);
+  }
+}
+
+TEST(AskedSweep, names_the_first_option_that_was_stated) {
+  EXPECT_EQ(stated_option({.model = "m"}), "");
+  EXPECT_EQ(stated_option({.device = "d", .tpot = "1s"}), "--device");
+  EXPECT_EQ(stated_option({.devices = 2}), "--devices");
+  EXPECT_EQ(stated_option({.input_tokens = 2}), "--input");
+  EXPECT_EQ(stated_option({.output_tokens = 2}), "--output");
+  EXPECT_EQ(stated_option({.concurrency = {2}}), "--concurrency");
+  EXPECT_EQ(stated_option({.ttft = "1s"}), "--ttft");
+  EXPECT_EQ(stated_option({.tpot = "1s"}), "--tpot");
+}
+
+TEST(AskedSweep, requests_in_flight_and_a_recipe_of_4_bits_are_those_that_were_stated) {
+  AskedSweep a = asked(8);
+  a.concurrency = {3, 64};
+  a.narrow = "w4a16";
+  const std::string text = asked_sweep_text(a, device(8));
+  EXPECT_THAT(text, HasSubstr("concurrency = [3, 64]\n"));
+  EXPECT_THAT(text, HasSubstr("dtypes = [\"bf16\", \"w4a16\"]"));
+  EXPECT_THAT(text, HasSubstr("w4a16: nothing wider fits"));
+}
+
+// A device without a peak for bf16 has its 16 bits in f16.
+TEST(AskedSweep, the_16_bits_are_those_that_the_device_computes_in) {
+  Device old = device(1);
+  old.peaks.front().dtype = Dtype::f16;
+  EXPECT_THAT(usual_precisions(asked(1), old), testing::ElementsAre("f16"));
+  EXPECT_THAT(usual_precisions(asked(1), device(1)), testing::ElementsAre("bf16"));
 }
 
 TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
@@ -140,9 +193,9 @@ TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
                    "dtype = 'bf16'\nflops_per_s = 1e12\nsource = 's'\n");
   AskedSweep a = asked(1);
   a.device = "own";
-  const std::vector<std::filesystem::path> folders = {folder.path()};
+  const Device own = known_device("own", {folder.path()});
   a.input_tokens = a.output_tokens = 1;
-  const std::string text = asked_sweep_text(a, folders);
+  const std::string text = asked_sweep_text(a, own);
   const Sweep sweep = parse_sweep(text, "asked");
   EXPECT_EQ(sweep.name, "qwen3-8b-1x-own");
   EXPECT_EQ(sweep.latency, (std::vector<std::string>{"forecast", "roofline"}));
@@ -160,7 +213,7 @@ TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
   EXPECT_THAT(text, testing::StartsWith("# Written by halmark tune"));
   // A request beyond what a sweep may state is refused before the text is given.
   a.input_tokens = std::int64_t{1} << 40;
-  test::expect_error([&] { asked_sweep_text(a, folders); }, "'input_tokens'");
+  test::expect_error([&] { asked_sweep_text(a, own); }, "'input_tokens'");
 }
 
 }  // namespace

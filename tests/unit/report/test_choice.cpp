@@ -156,10 +156,84 @@ TEST(Pick, refusals_say_what_can_be_picked) {
 
 TEST(Pick, of_a_front_nobody_asks_for_is_the_knee) {
   SearchedFront front{.title = "s"};
-  front.points = {point(100, 1000), point(110, 9000), point(1000, 10000)};
-  front.objectives = {objectives.begin(), objectives.end()};
+  for (const double ns : {100.0, 110.0, 1000.0}) {
+    Evaluation e;
+    e.estimate = Estimate{.step_ns = ns, .tokens_per_s = ns == 100 ? 1000 : 9000 + ns};
+    front.points.push_back(e);
+  }
+  front.objectives = {Objective::latency, Objective::throughput};
   EXPECT_EQ(pick_point(front, "").index, 1u);
-  EXPECT_EQ(pick_point(front, "best:tokens_per_s").index, 2u);
+  EXPECT_EQ(pick_point(front, "best:throughput").index, 2u);
+  test::expect_error([&] { pick_point(front, "cheapest"); }, "'cheapest' is of requests");
+}
+
+// Requests by TPOT in milliseconds and tokens/s per device: 50 ms are 20 tokens/s of a user.
+SearchedFront requests(std::initializer_list<std::pair<double, double>> points) {
+  SearchedFront out{.title = "s",
+                    .objectives = {Objective::tpot, Objective::tokens_per_s_per_device}};
+  for (const auto& [tpot_ms, rate] : points) {
+    Evaluation e = point(100e6, rate);
+    e.served->figures.tpot_ns = tpot_ms * 1e6;
+    e.served->figures.tokens_per_s_per_device = rate;
+    out.points.push_back(e);
+  }
+  return out;
+}
+
+TEST(Pick, of_requests_is_the_most_throughput_at_20_tokens_per_s_of_a_user) {
+  struct Row {
+    std::vector<std::pair<double, double>> points;
+    std::size_t index;
+    const char* because;
+  };
+  const Row rows[] = {
+      {{{5, 100}, {50, 700}, {51, 900}}, 1, "of the 2 points with 20 tokens/s a user or more"},
+      {{{49, 700}, {48, 700}}, 0, "of the 2 points"},
+      // None is fast enough: of 900 and 810, which are within a tenth, the faster one; 805 is not.
+      {{{60, 805}, {70, 810}, {80, 900}},
+       1,
+       "no point has 20 tokens/s a user (the fastest: 16.7)"}};
+  for (const Row& row : rows) {
+    SearchedFront front = requests({});
+    for (const auto& p : row.points) front.points.push_back(requests({p}).points.front());
+    for (const char* how : {"", "cheapest"}) {
+      const Pick pick = pick_point(front, how);
+      EXPECT_EQ(pick.index, row.index) << row.because;
+      EXPECT_THAT(pick.because, HasSubstr(row.because));
+    }
+  }
+  EXPECT_THAT(pick_point(requests({{5, 100}, {50, 700}}), "").gives_up,
+              ElementsAre(HasSubstr("TPOT 50.0 ms, where point 1 has 5.00 ms")));
+  EXPECT_EQ(pick_point(requests({{0, 5}, {0, 6}}), "").index, 1u) << "no token follows the first";
+}
+
+// Log-normal between ends that are 10 % apart from the value: a limit at the slow end is kept with
+// 95 %, one at the value itself with a half.
+TEST(Pick, with_levels_it_is_the_most_throughput_that_keeps_them_with_90_percent) {
+  SearchedFront front = requests({{10, 100}, {20, 500}, {30, 900}});
+  front.levels = {{.objective = Objective::tpot, .limit = 30e6}};
+  EXPECT_EQ(pick_point(front, "").index, 2u) << "without intervals all of them keep it";
+  EXPECT_THAT(pick_point(front, "").because, HasSubstr("P(SLO met) is not known"));
+  for (Evaluation& e : front.points) {
+    e.served->has_interval = true;
+    e.served->fast = e.served->slow = e.served->figures;
+    e.served->fast.tpot_ns /= 1.1;
+    e.served->slow.tpot_ns *= 1.1;
+  }
+  EXPECT_EQ(pick_point(front, "").index, 1u);
+  EXPECT_THAT(pick_point(front, "").because,
+              HasSubstr("the most tokens/s per device of the 2 points with P(SLO met) >= 90 %"));
+  front.levels.front().limit = 10e6;
+  EXPECT_EQ(pick_point(front, "").index, 0u);
+  EXPECT_THAT(pick_point(front, "").because,
+              HasSubstr("no point has P(SLO met) >= 90 %: this one has the highest, 50 %"));
+}
+
+TEST(Pick, the_ends_of_a_front_are_the_best_of_each_objective) {
+  const SearchedFront front = requests({{20, 500}, {10, 100}, {30, 900}, {30, 900}});
+  EXPECT_THAT(ends_of(front.points, front.objectives), ElementsAre(1u, 2u));
+  const std::vector<Objective> with_cost = {Objective::cost, Objective::tpot};
+  EXPECT_THAT(ends_of(front.points, with_cost), ElementsAre(1u)) << "no point has a cost";
 }
 
 }  // namespace

@@ -36,16 +36,54 @@ TEST(ServedReport, points_that_hardly_differ_share_a_line) {
   ServedPoint& other = report.front.back();
   other.configuration.served->concurrency = 16;
   other.estimate.figures.ttft_ns *= 1.001;
-  other.estimate.figures.memory_bytes -= 10 << 20;
+  other.estimate.figures.memory_bytes += 10 << 20;
   const std::string text = served_text(report, false);
   EXPECT_THAT(text, HasSubstr("x8 t64"));
   EXPECT_THAT(text, Not(HasSubstr("x16 t64")));
-  EXPECT_THAT(text, HasSubstr("and 1 that hardly differs from these"));
+  EXPECT_THAT(text, HasSubstr("and 1 between these, or within 1 %"));
   EXPECT_THAT(served_markdown(report), HasSubstr("x16 t64"));
   other.estimate.figures.memory_bytes = 70'000'000'000;
   const std::string apart = served_text(report, false);
   EXPECT_THAT(apart, HasSubstr("x16 t64"));
-  EXPECT_THAT(apart, Not(HasSubstr("hardly")));
+  EXPECT_THAT(apart, Not(HasSubstr("between these")));
+}
+
+// Thirty points of which all but the first are alike: the best of each objective and the choice
+// stay.
+TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
+  using enum Objective;
+  ServedReport report = report_of({ttft, tokens_per_s_per_device});
+  for (int i = 1; i < 30; ++i) {
+    report.front.push_back(report.front.front());
+    report.front.back().configuration.served->concurrency = 1000 + i;
+    report.front.back().estimate.figures.ttft_ns *= 1 + 1e-5 * i;
+    report.front.back().estimate.figures.tokens_per_s_per_device = 700 + 1e-3 * i;
+  }
+  report.chosen = Pick{.index = 7, .because = "why"};
+  report.next = "halmark export --point 8";
+  report.assumed = "assumed: 1 device (--devices)";
+  const std::string text = served_text(report, false);
+  EXPECT_THAT(text, HasSubstr("\n    1  x8 t64"));
+  EXPECT_THAT(text, HasSubstr("\n   *8  x1007 t64"));
+  EXPECT_THAT(text, HasSubstr("\n   30  x1029 t64"));
+  EXPECT_THAT(text, Not(HasSubstr("x1015")));
+  EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("; assumed: 1 device (--devices)"));
+  EXPECT_THAT(text, HasSubstr("\nchoice (*): point 8, x1007 t64 "));
+  EXPECT_THAT(text, HasSubstr("; why\n"));
+  EXPECT_THAT(text, HasSubstr("on the front; next: halmark export --point 8\n"));
+  EXPECT_EQ(served_json(report)["front"][7]["point"], 8);
+  const std::string page = served_html(report);
+  EXPECT_THAT(page, HasSubstr("x1015 t64")) << "a file has every point";
+  EXPECT_THAT(page, HasSubstr("<p>choice (*): point 8, "));
+}
+
+// What times without an interval keep is nobody's probability.
+TEST(ServedReport, without_an_interval_there_is_no_probability) {
+  using enum Objective;
+  ServedReport report = report_of({ttft}, {{ttft, 30e6, ""}});
+  EXPECT_FALSE(probability(report, report.front.front().estimate));
+  EXPECT_THAT(served_text(report, false), Not(HasSubstr("P(SLO) ")));
+  EXPECT_TRUE(served_json(report)["front"][0]["slo_probability"].is_null());
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 
 namespace halmark::tune {
 
-// "4 devices: x1 t2048 fp8 tp4": the fewest of such devices, by doubling, that hold the least load
-// of those that the report tried. "" where none do, within what their links reach.
+// "fp8 fits from 4 devices (tp4), bf16 from 8 devices (tp8)": of each precision that fits nowhere,
+// or where some fit of those that do not on any number of devices that was tried, the fewest of
+// such devices, by doubling, that hold the least load of those that the report tried. "" where none
+// do, within what their links reach.
 std::string least_that_fits(const TunePlan& plan, ServedEvaluator& evaluator,
                             const ServedReport& report);
 

@@ -54,7 +54,7 @@ std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) co
       fmt::format("{} ({}), {}", device.name, device.id,
                   latencies.chain.has(SourceKind::journal)
                       ? "not touched now: measured times are those of its journal"
-                      : "never touched: nothing below was measured on it")};
+                      : "never touched: nothing here was measured on it")};
   std::vector<std::string> lines = report::table_lines(latencies.table_use());
   std::ranges::copy(latencies.sources, std::back_inserter(lines));
   std::ranges::move(lines_of(latencies.chain.asked().quarantined()), std::back_inserter(lines));
@@ -91,7 +91,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
       return of->bytes_per_s(n);
     };
   }
-  const auto fitted = engine_terms(latencies, plan_->spec().id);
+  const auto fitted = engine_terms(latencies, &plan_->spec());
   if (fitted) costs.engine = serving::engine_of(*fitted);
   ServedReport report =
       search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);

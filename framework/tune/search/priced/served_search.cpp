@@ -148,7 +148,7 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
             [&](const Point&, const Evaluation& e, const TrialTime& time) { found.take(e, time); });
   if (extras.times != nullptr) found.give_times(*extras.times);
   out.front = found.front();
-  if (out.fits_nothing()) out.least = least_that_fits(plan, evaluator, out);
+  out.least = least_that_fits(plan, evaluator, out);
   out.priced_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (ServedPoint& point : out.front) {
     ServedEvaluator::Origin origin = evaluator.origin(point.configuration);

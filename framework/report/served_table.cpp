@@ -1,0 +1,154 @@
+// The table of a served front: which points it has, and the figures of each.
+#include "report/served_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+#include "report/choice/grouping.hpp"
+#include "report/report.hpp"
+#include "report/text/quantity.hpp"
+
+namespace halmark {
+
+using report::Table;
+using report::TableCell;
+
+namespace {
+
+constexpr std::size_t rows_max = 20;  // on the terminal; files have all
+
+std::string optional_text(std::optional<double> value) {
+  return value ? report::significant_text(*value) : report::absent_text;
+}
+
+// "8.10 ms (7.20..9.40 ms)"
+std::string ranged(std::string text, double low, double high, const std::string& range) {
+  return low == high ? std::move(text) : std::move(text) + " (" + range + ')';
+}
+
+// What a user searched by or set a level for, and the other columns do not show.
+std::vector<Objective> further_objectives(const ServedReport& r) {
+  using enum Objective;
+  constexpr std::array shown{
+      ttft, tpot, request_latency, tokens_per_s, tokens_per_s_per_device, mfu, energy, cost};
+  std::vector<Objective> asked = r.objectives, out;
+  for (const ServiceLevel& level : r.levels) asked.push_back(level.objective);
+  for (const Objective o : asked) {
+    const auto is_new = [&](const auto& known) {
+      return std::ranges::find(known, o) == known.end();
+    };
+    if (is_new(shown) && is_new(out)) out.push_back(o);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string layout_text(const Parallel& p) {
+  std::string out;
+  for (const auto& [name, value] :
+       {std::pair{"dp", p.dp}, {"tp", p.tp}, {"pp", p.pp}, {"ep", p.ep}}) {
+    if (value > 1) out += (out.empty() ? "" : " ") + std::string(name) + std::to_string(value);
+  }
+  return out.empty() ? "1 device" : out;
+}
+
+std::string served_label(const Configuration& configuration) {
+  const ServedLoad& load = *configuration.served;
+  const std::string decode = layout_text(configuration.parallel);
+  const std::string head = 'x' + std::to_string(load.concurrency) + " t" +
+                           std::to_string(load.token_budget) + ' ' + configuration.precision.name +
+                           ' ';
+  if (load.mode == ServingMode::aggregated) return head + decode;
+  return head + std::to_string(load.prefill_workers) + "x(" + layout_text(load.prefill) + ")+" +
+         std::to_string(load.decode_workers) + "x(" + decode + ')';
+}
+
+std::string probability_text(const ServedReport& r, const ServedPoint& point) {
+  const auto p = probability(r, point.estimate);
+  if (!p) return report::absent_text;
+  if (*p > 0.99) return "> 99 %";
+  return *p < 0.01 ? "< 1 %" : report::percent_text(p);
+}
+
+std::string ranged_time(double ns, double low, double high) {
+  return ranged(report::duration_text(ns), low, high, report::duration_range_text(low, high));
+}
+
+std::string ranged_rate(double rate, double low, double high) {
+  return ranged(report::significant_text(rate), low, high,
+                report::significant_text(low) + ".." + report::significant_text(high));
+}
+
+Points all_points(const ServedReport& r) {
+  Points out(r.front.size());
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  return out;
+}
+
+Points shown_points(const ServedReport& r) {
+  std::vector<Evaluation> points;
+  for (const ServedPoint& p : r.front) {
+    points.push_back({.configuration = p.configuration, .served = p.estimate});
+  }
+  std::set<std::size_t> out = ends_of(points, r.objectives);
+  if (r.chosen) out.insert(r.chosen->index);
+  for (const PointGroup& g : group_points(points, r.objectives, alike_share)) {
+    if (out.size() < rows_max) out.insert(g.representative);
+  }
+  return {out.begin(), out.end()};
+}
+
+Table front_table(const ServedReport& r, const Points& points) {
+  Table out;
+  out.columns = {{"point", true},    {"configuration", false}, {"devices", true},
+                 {"TTFT", true},     {"TPOT", true},           {"request", true},
+                 {"tokens/s", true}, {"/device", true},        {"rank mem", true},
+                 {"MFU", true},      {"J/token", true},        {"USD/M", true},
+                 {"P(SLO)", true},   {"from", false}};
+  const std::vector<Objective> further = further_objectives(r);
+  for (const Objective o : further) {
+    out.columns.insert(out.columns.end() - 2, {std::string(row_of(o).title), true});
+  }
+  for (const std::size_t index : points) {
+    const ServedPoint& p = r.front[index];
+    const ServingFigures& f = p.estimate.figures;
+    const ServingFigures &fast = p.estimate.fast, &slow = p.estimate.slow;
+    const bool is_chosen = r.chosen && r.chosen->index == index;
+    out.rows.push_back(
+        {{(is_chosen ? "*" : "") + std::to_string(index + 1), {}, {}},
+         {served_label(p.configuration), {}, p.configuration.key()},
+         {std::to_string(p.configuration.devices()), {}, {}},
+         {ranged_time(f.ttft_ns, fast.ttft_ns, slow.ttft_ns), {}, {}},
+         {ranged_time(f.tpot_ns, fast.tpot_ns, slow.tpot_ns), {}, {}},
+         {report::duration_text(f.request_ns), {}, {}},
+         {ranged_rate(f.tokens_per_s, slow.tokens_per_s, fast.tokens_per_s), {}, {}},
+         {report::significant_text(f.tokens_per_s_per_device), {}, {}},
+         {report::bytes_text(static_cast<double>(f.memory_bytes_per_rank)), {}, {}},
+         {report::percent_text(f.mfu), {}, {}},
+         {optional_text(f.energy_j_per_token), {}, {}},
+         {optional_text(f.usd_per_million_tokens), {}, {}},
+         {probability_text(r, p), {}, {}},
+         {p.provenance.empty() ? report::absent_text : report::shares_text(p.provenance),
+          {},
+          p.bottleneck}});
+    auto& row = out.rows.back();
+    for (const Objective o : further) {
+      const auto value = row_of(o).of_requests(f);
+      row.insert(row.end() - 2, {value ? objective_text(o, *value) : report::absent_text, {}, {}});
+    }
+  }
+  // What nobody stated takes no room.
+  for (std::size_t c = out.columns.size(); c-- > 0;) {
+    const bool is_absent = std::ranges::all_of(
+        out.rows, [&](const auto& row) { return row[c].text == report::absent_text; });
+    if (!is_absent || out.rows.empty()) continue;
+    out.columns.erase(out.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : out.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  return out;
+}
+
+}  // namespace halmark
