@@ -155,12 +155,13 @@ std::optional<Confidence> parse_confidence(std::string_view name) {
 
 bool Peak::is_general() const { return !path.ends_with("_fp16acc") && !path.ends_with("_dla"); }
 
+// The name is one of its aliases.
 bool Device::is_called(std::string_view text) const {
   const std::string wanted = squeezed(text);
-  return !wanted.empty() &&
-         (squeezed(id) == wanted || std::ranges::any_of(aliases, [&](const std::string& alias) {
-            return squeezed(alias) == wanted;
-          }));
+  return !wanted.empty() && (squeezed(id) == wanted || squeezed(name) == wanted ||
+                             std::ranges::any_of(aliases, [&](const std::string& alias) {
+                               return squeezed(alias) == wanted;
+                             }));
 }
 
 std::optional<Peak> Device::peak(Dtype compute_dtype, int threads) const {

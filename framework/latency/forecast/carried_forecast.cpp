@@ -14,7 +14,7 @@
 namespace halmark {
 namespace {
 
-constexpr double farthest = 1.6;  // a factor of five
+constexpr double farthest = 2.3, farthest_of_others = 1.6;  // factors of ten and five
 // |error| in logarithms that 90 % of kernels stay below where each device with tables was left out
 // and carried from the nearest other: at no distance, and per distance.
 constexpr double error_at_none = 0.15, error_per_distance = 0.45;
@@ -72,10 +72,10 @@ std::optional<NearDevice> nearest_with_tables(const Device& target,
     const Device device = known_device(id, devices);
     if (kind_of(device) != kind_of(target)) continue;
     const auto far = distance(device, target);
-    if (!far || *far > farthest) continue;
     // Of another generation where it has types that the target has not: the worse of two.
     constexpr double other_maker = 100;  // only where its own has none
     const bool is_alien = device.vendor != target.vendor;
+    if (!far || *far > (is_alien ? farthest_of_others : farthest)) continue;
     const double unlike = *far + static_cast<double>(missing_types(target, device)) +
                           0.3 * static_cast<double>(missing_types(device, target)) +
                           (is_alien ? other_maker : 0);

@@ -21,7 +21,8 @@ struct NearDevice {
   bool is_of_another_maker = false;
 };
 // Of those with tables in `forecasts` the nearest of the same kind, those of the same maker first,
-// then those that multiply the same narrow types; nothing where none lies within a factor of five.
+// then those that multiply the same narrow types; nothing where none lies
+// within a factor of ten, of another maker five.
 std::optional<NearDevice> nearest_with_tables(const Device& target,
                                               const std::vector<std::filesystem::path>& forecasts,
                                               const std::vector<std::filesystem::path>& devices);

@@ -126,6 +126,8 @@ TEST(CarriedForecast, the_nearest_is_of_the_same_maker_and_multiplies_the_same_t
                                                         {"rtx-5090", "rtx-pro-6000"},
                                                         {"mi300x", "h200"},
                                                         {"b60", "l40s"},
+                                                        {"t4", "l40s"},
+                                                        {"a10g", "l40s"},
                                                         {"gaudi3", ""},
                                                         {"xeon-8592plus", ""}}) {
     const auto found = nearest_with_tables(known_device(id, devices), shipped, devices);

@@ -176,15 +176,15 @@ TEST(DeviceLint, a_part_that_does_not_double_says_so_or_is_warned_about) {
   EXPECT_EQ(lint(same + "rate_over_16_bit = 1.0\n"), "");
 }
 
-// 64 times a second and not more often; a hundredth beyond what the pins carry and not more.
+// 80 times a second and not more often; a hundredth beyond what the pins carry and not more.
 TEST(DeviceLint, memory_limits_hold_on_both_sides) {
   const auto lint_of = [](double bytes_per_s, const std::string& more = {}) {
     return lint(head("own", "Own") +
                 "memory_bytes = 1000000000\n[[bandwidth]]\nlevel = 'memory'\n" +
                 "source = 's'\nbytes_per_s = " + std::to_string(bytes_per_s) + "\n" + more);
   };
-  EXPECT_EQ(lint_of(64e9), "");
-  EXPECT_THAT(lint_of(64.5e9), HasSubstr("reads all 1 GB"));
+  EXPECT_EQ(lint_of(80e9), "");
+  EXPECT_THAT(lint_of(80.5e9), HasSubstr("reads all 1 GB"));
   const std::string pins = "bus_bits = 8\ntransfers_per_s = 1e9\n";
   EXPECT_EQ(lint_of(1.0095e9, pins), "");
   EXPECT_THAT(lint_of(1.0105e9, pins), HasSubstr("exceeds 8 bits x 1 GT/s = 1"));
