@@ -3,7 +3,9 @@
 
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_options.hpp"
+#include "history/devices/what_if.hpp"
 #include "model/step/reference_json.hpp"
+#include "model/step/step_ceilings.hpp"
 #include "pages/models/models_page.hpp"
 #include "pages/step/step_page.hpp"
 #include "tune/evaluate/step/step_expected.hpp"
@@ -11,13 +13,32 @@
 namespace halmark::cli {
 namespace {
 
-CommandResult execute(const ModelOptions& options) {
+Ceilings ceilings_of(const std::vector<std::string>& texts) {
+  Ceilings out;
+  for (const std::string& text : texts) {
+    const history::WhatIf change = history::parse_what_if(text, 1);
+    (change.resource == history::Resource::peak        ? out.peak
+     : change.resource == history::Resource::bandwidth ? out.bandwidth
+                                                       : out.link) *= change.factor;
+  }
+  return out;
+}
+
+CommandResult execute(ModelOptions options) {
   if (options.list) {
     return shown(pages::models_list(list_models(config_dirs("models")), stdout_columns()));
   }
+  if (options.load.has_any()) {
+    return shown(tune::best_served_view(tune::best_served(options, options.load, step_folders()),
+                                        stdout_columns()));
+  }
+  options.takes_fastest_layout = true;
   PricedStep step = priced_step(options);
   tune::expect_times(step, {options.latency, options.fabric}, config_dirs("devices"),
                      config_dirs("fabrics"));
+  if (!options.what_if.empty()) {
+    step = with_ceilings(step, ceilings_of(options.what_if), options.what_if);
+  }
   if (options.json_schema == "reference") {
     const Json data = reference_json(step);
     return {.data = data, .text = dump_json(data, 2) + '\n'};

@@ -1,39 +1,7 @@
 // halmark model: options, and the step that they describe.
 #include "cli/model/model_options.hpp"
-#include "model/step/question_checks.hpp"
-#include "tune/evaluate/step/step_over_fabric.hpp"
 
 namespace halmark::cli {
-namespace {
-
-void check(const ModelOptions& options) {
-  if (options.model.empty()) {
-    throw refused("no model is named", {}, "name an id or a config.json; --list shows the ids");
-  }
-}
-
-void check_devices(const ModelOptions& options, const Configuration& configuration) {
-  if (!options.devices || *options.devices == configuration.devices()) return;
-  throw refused("device_count_mismatch: --devices is " + std::to_string(*options.devices) +
-                    ", and " + configuration.parallel.text() + " takes " +
-                    std::to_string(configuration.devices()),
-                {}, "state how the devices are used: --dp, --tp, --pp, --cp");
-}
-
-// A form other than the usual one belongs to steps over whole sequences, drafts to decode.
-void check_form(const ModelOptions& options) {
-  if (options.question.drafted == 0) return;
-  if (options.configuration.phase == "training") {
-    if (!options.question.acceptance) return;
-    throw refused("--acceptance with --phase training: drafts are accepted in decode", {},
-                  "leave it out");
-  }
-  if (options.cp == 1 && options.question.form.delta_chunk == 0) return;
-  throw refused("--mtp drafts in decode, --cp and --delta-chunk are of steps over whole sequences",
-                {}, "leave one of them out");
-}
-
-}  // namespace
 
 void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("model", o.model, "Shipped id, alias, or path of a config.json");
@@ -41,7 +9,10 @@ void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--device", o.device, "Known device, or a device file");
   app.add_option("--fabric", o.fabric,
                  "With --device: what joins them (fabric show); without it their own link");
-  app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
+  app.add_option(
+      "--devices", o.devices,
+      "How many there are: halmark model takes the fastest layout that fits; with --dp, --tp, "
+      "--pp, --cp it keeps these");
   app.add_option(
       "--cp", o.cp,
       "Context parallel: ranks that the tokens of every sequence are split over; prefill "
@@ -73,6 +44,12 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
   app.add_option("--measured-ms", o.question.measured_ms, "Measured step time, for MFU");
+  app.add_flag("--max-context", o.question.wants_longest_context,
+               "Decode at the longest context that fits, and what limits it");
+  app.add_option("--what-if", o.what_if,
+                 "The step on a device with other ceilings: bandwidth=+20%, peak=x2, link=-50%");
+  app.add_option("--tokens-per-s", o.question.tokens_per_s,
+                 "Measured rate over all sequences, in place of --measured-ms");
   add_latency_option(app, o.latency);
   app.add_option("--convention", o.question.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
@@ -98,37 +75,26 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--kernel-flow", o.kernels.kernel_flow,
                  "Measured kernels in order: FILE, @FILE or JSON")
       ->excludes("--kernel-ms");
+  Option served = app.add_option("--concurrency", o.load.concurrency,
+                                 "Requests at a time: what they experience under the layout with "
+                                 "the most tokens/s, with --input and --output");
+  app.add_option("--input", o.load.input_tokens, "Prompt tokens of a request")
+      .check(within(1, 1 << 30));
+  app.add_option("--output", o.load.output_tokens, "Generated tokens of a request")
+      .check(within(1, 1 << 30));
+  for (const char* other : {"--what-if", "--all", "--explain", "--json-schema", "--per-layer-ms",
+                            "--kernel-ms", "--kernel-flow"}) {
+    served.excludes(other);
+  }
   return explain;
 }
 
 PricedStep priced_step(const ModelOptions& options) {
-  check(options);
-  check_question(options.question);
-  ModelSpec spec = load_model(options.model, config_dirs("models"));
-  spec.fuses_qkv = options.fused_qkv;
-  std::optional<Device> device;
-  if (!options.device.empty()) device = known_device(options.device);
-  Configuration configuration =
-      deployment_from(options.configuration, spec, !device || computes_bf16(*device));
-  configuration.parallel.cp = options.cp;
-  if (options.training.micro_batch) {
-    if (*options.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");
-    configuration.workload.micro_batch = *options.training.micro_batch;
-  }
-  check_form(options);
-  check_devices(options, configuration);
-  check_peak(options.question, device);
-  StepQuestion question = options.question;
-  if (configuration.workload.phase == Phase::training) {
-    question.training = training_plan(options.training, configuration.precision);
-  } else if (options.training.has_any()) {
-    throw refused("options of a training step with phase " +
-                      std::string(phase_name(configuration.workload.phase)),
-                  {}, "add --phase training, or leave them out");
-  }
-  PricedStep out = price_step(spec, configuration, device, question);
-  tune::price_over_fabric(out, options.fabric, config_dirs("fabrics"));
-  return out;
+  return tune::priced_step(options, step_folders());
+}
+
+tune::StepFolders step_folders() {
+  return {config_dirs("models"), config_dirs("devices"), config_dirs("fabrics")};
 }
 
 }  // namespace halmark::cli

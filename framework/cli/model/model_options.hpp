@@ -1,29 +1,19 @@
 // What `halmark model` is asked on the command line, and the step that it describes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/console/facts.hpp"
-#include "model/step/priced_step.hpp"
-#include "model/training/training_words.hpp"
 #include "pages/step/kernel_section.hpp"
+#include "tune/requests/served_request.hpp"
 
 namespace halmark::cli {
 
-struct ModelOptions {
-  std::string model;
-  DeploymentOptions configuration;
-  TrainingWords training;
-  int cp = 1;
-  bool fused_qkv = false;
-  std::string device, fabric;
-  std::vector<std::string> latency;  // sources of times, beside bounds
-  StepQuestion
-      question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them
+struct ModelOptions : tune::StepRequest {
   pages::MeasuredKernels kernels;
-  std::optional<std::int64_t> devices;
+  tune::ServedRequest load;
+  std::vector<std::string> what_if;  // ceilings of the device that change
   bool is_explained = false;
   std::string explain;      // an operator or a word; "" = all of them
   std::string json_schema;  // "reference", or "" for ours
@@ -38,5 +28,6 @@ Option add_model_options(OptionSet& app, ModelOptions& options);
 void add_step_options(OptionSet& app, ModelOptions& options);
 // Throws Error (exit 2) for options that contradict each other or name something unknown.
 PricedStep priced_step(const ModelOptions& options);
+tune::StepFolders step_folders();
 
 }  // namespace halmark::cli

@@ -81,6 +81,9 @@ PricedStep price_step(const ModelSpec& spec, const Configuration& configuration,
   PricedStep step{.question = question, .graph = graph_of(spec, configuration, question)};
   step.memory = memory_use(step.graph);
   step.device = device;
+  if (const auto rate = question.tokens_per_s) {
+    step.question.measured_ms = 1e3 * tokens_of(step) / *rate;
+  }
   price_training(step);
   step.convention = convention_of(question, step);
   return step;

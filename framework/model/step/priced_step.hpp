@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,11 @@
 
 namespace halmark {
 
+struct LongestContext {
+  std::int64_t tokens = 0;  // of each sequence; 0 = not even one fits
+  bool is_memory = true;    // what limits it; else the model's own longest context
+};
+
 // What is asked of a step besides its configuration.
 struct StepQuestion {
   StepForm form;
@@ -29,6 +35,9 @@ struct StepQuestion {
   std::vector<std::string> switches;     // of it: "attention=full"
   std::string peak = "datasheet";        // what the device's peaks are: datasheet or measured
   std::optional<double> measured_ms;     // time of the step
+  std::optional<double> tokens_per_s;    // what was measured, in its place; see tokens_of
+  bool wants_longest_context = false;
+  std::optional<LongestContext> longest_context;  // which the step has then
 };
 
 struct PricedStep {
@@ -48,6 +57,11 @@ struct PricedStep {
   // bounds alone. And where it is from, a line each.
   std::vector<Latency> expected;
   std::vector<std::string> basis;
+  // Of a step that does not fit: the same in the widest type that does, where one is known.
+  std::shared_ptr<const PricedStep> narrower;
+  // Of a step with other ceilings of its device, as `changes` say: what it was without them.
+  std::shared_ptr<const PricedStep> before;
+  std::vector<std::string> changes;
 
   bool is_training() const { return training.has_value(); }
   const GraphTotals& totals() const { return cost ? cost->totals : graph.totals; }
@@ -85,8 +99,15 @@ struct Fit {
   std::optional<std::int64_t> device_bytes;  // absent: the device does not state it
   std::optional<EngineFit> engine;           // of a served model on a GPU
   std::int64_t short_by_bytes() const;
+  bool is_usable() const { return short_by_bytes() == 0 && (!engine || engine->fits()); }
 };
 std::optional<Fit> fit_of(const PricedStep& step);  // nothing without a device
+// Of a step that serves.
+Fit fit_of(const OperatorGraph& graph, const MemoryUse& memory, const Device& device);
+
+// Tokens that a step gives: generated ones of decode, else those that it reads. Drafted ones as
+// they are expected to be accepted, none without an acceptance.
+double tokens_of(const PricedStep& step);
 
 // What a decode step drafts and verifies, and how many tokens come of it.
 struct SpeculationFigures {

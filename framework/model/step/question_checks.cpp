@@ -7,7 +7,14 @@
 namespace halmark {
 
 void check_question(const StepQuestion& question) {
-  const auto ms = question.measured_ms;
+  const auto ms = question.measured_ms, rate = question.tokens_per_s;
+  if (ms && rate) {
+    throw refused("--measured-ms and --tokens-per-s are one measurement", {}, "give one of them");
+  }
+  if (rate && !(*rate >= 1e-6 && *rate <= 1e12)) {
+    throw refused("--tokens-per-s is no rate of a step", {},
+                  "give tokens of a second over all sequences, 1e-6 to 1e12");
+  }
   // As for tables of times: nothing executes in less than 0.1 ns, no step takes eleven days.
   if (ms && !(*ms >= 1e-7 && *ms <= 1e9)) {
     throw refused("--measured-ms is no time of a step", {},

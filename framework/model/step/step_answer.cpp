@@ -27,13 +27,16 @@ std::vector<double> executions_on(const PricedStep& step, std::size_t stage) {
 // Of the stage whose rank takes longest; `one`: times of one execution, by operator.
 StepFloor busiest(const PricedStep& step, const std::vector<double>& one) {
   StepFloor out;
+  double way_ns = 0;
   for (std::size_t stage = 0; stage < step.graph.stages.size(); ++stage) {
     StepFloor of{.stage = stage, .operator_ns = {}, .executions = executions_on(step, stage)};
     for (std::size_t i = 0; i < one.size(); ++i)
       of.operator_ns.push_back(one[i] * of.executions[i]);
     of.ns = std::accumulate(of.operator_ns.begin(), of.operator_ns.end(), 0.0);
+    way_ns += of.ns / static_cast<double>(step.graph.micro_batches());
     if (stage == 0 || of.ns > out.ns) out = std::move(of);
   }
+  out.cycle_ns = step.is_training() ? out.ns : std::max(out.ns, way_ns);
   return out;
 }
 
@@ -107,6 +110,27 @@ std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor&
                     .op_share = *op / times.ns,
                     .limiter = static_cast<Limiter>(largest - waiting.begin()),
                     .limiter_share = *largest / times.ns};
+}
+
+// What the stages do at once scales the interval, which is of the busiest.
+TokenRate rate_of(double tokens, const StepExpectation& expected) {
+  const double per_s = tokens * 1e9 / expected.step.cycle_ns, ns = expected.step.ns;
+  return {per_s, per_s * ns / expected.high_ns, per_s * ns / expected.low_ns};
+}
+
+void fill_rates(const PricedStep& step, const StepFloor* floor, StepAnswer& out) {
+  const double tokens = tokens_of(step);
+  if (floor != nullptr && floor->cycle_ns > 0) out.best_rate = tokens * 1e9 / floor->cycle_ns;
+  if (out.expected && out.expected->low_ns > 0) out.expected_rate = rate_of(tokens, *out.expected);
+  if (out.source == TimeSource::expected) out.rate = out.expected_rate;
+  if (out.source == TimeSource::floor && out.best_rate) {
+    out.rate = {*out.best_rate, *out.best_rate, *out.best_rate};
+  }
+  if (out.source != TimeSource::measured) return;
+  const double per_s = tokens * 1e9 / *out.ns;
+  out.rate = {per_s, per_s, per_s};
+  if (out.best_rate) out.share_of_best = per_s / *out.best_rate;
+  if (out.expected_rate) out.share_of_expected = per_s / out.expected_rate->per_s;
 }
 
 void fill_utilisation(const PricedStep& step, StepAnswer& out) {
@@ -202,6 +226,7 @@ StepAnswer answer_of(const PricedStep& step) {
   } else {
     out.reason = out.floor_reason;
   }
+  fill_rates(step, floor.get(), out);
   fill_utilisation(step, out);
   out.operators = operator_shares(step, times, out.ns);
   out.layers = layer_shares(step, out);

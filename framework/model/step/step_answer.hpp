@@ -23,6 +23,8 @@ std::string_view time_source_name(TimeSource source);
 struct StepFloor {
   double ns = 0;
   std::size_t stage = 0;
+  // Between two steps of one sequence: the way through all stages where it is longer than `ns`.
+  double cycle_ns = 0;
   // Per operator of the graph: of all its executions on that rank, passes of training included, and
   // how many these are. Zero for what another stage executes.
   std::vector<double> operator_ns, executions;
@@ -68,6 +70,11 @@ struct Bottleneck {
   double limiter_share = 0;
 };
 
+// Tokens of a second, by tokens_of, one step after the other.
+struct TokenRate {
+  double per_s = 0, low = 0, high = 0;  // equal ends: no interval is known
+};
+
 struct StepAnswer {
   TimeSource source = TimeSource::none;
   std::optional<double> ns;
@@ -75,6 +82,11 @@ struct StepAnswer {
   std::string reason;  // why there is no time
   std::optional<double> floor_ns;
   std::string floor_reason;
+  std::optional<TokenRate> rate;           // at `ns`
+  std::optional<TokenRate> expected_rate;  // what sources of times say of it
+  std::optional<double> best_rate;         // at the floor
+  // Of a measured step, in tokens of a second: 1 is the best that is possible, or what is expected.
+  std::optional<double> share_of_best, share_of_expected;
   std::size_t stage = 0;      // whose times the shares are, with pipelines
   std::optional<double> mfu;  // at `ns` where it is measured, else at the floor: the most to expect
   std::string mfu_reason;

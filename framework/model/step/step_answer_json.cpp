@@ -22,6 +22,21 @@ Json bottleneck_json(const PricedStep& step, const std::optional<Bottleneck>& bo
           {"bound_time_share_pct", 100 * bottleneck->limiter_share}};
 }
 
+Json ends_json(const TokenRate& rate) { return {rate.low, rate.high}; }
+
+void add_rates(const StepAnswer& answer, Json& out) {
+  out["tokens_per_s"] =
+      optional_number(answer.rate ? std::optional(answer.rate->per_s) : std::nullopt);
+  out["tokens_per_s_at_best"] = optional_number(answer.best_rate);
+  if (const auto& rate = answer.expected_rate) {
+    out["expected_tokens_per_s"] = rate->per_s;
+    out["expected_tokens_per_s_interval"] = ends_json(*rate);
+  }
+  if (answer.source != TimeSource::measured) return;
+  out["share_of_best_pct"] = scaled(answer.share_of_best, 100);
+  out["share_of_expected_pct"] = scaled(answer.share_of_expected, 100);
+}
+
 Json fits_json(const std::optional<Fit>& fit) {
   if (!fit || !fit->device_bytes) return nullptr;
   return fit->short_by_bytes() == 0;
@@ -46,10 +61,24 @@ Json answer_json(const PricedStep& step) {
               {"is_quarantined", answer.is_quarantined},
               {"bottleneck", bottleneck_json(step, answer.bottleneck)},
               {"fits", fits_json(answer.fit)}};
+  add_rates(answer, out);
   if (answer.expected) {
     out["expected_ms"] = answer.expected->step.ns / 1e6;
     out["expected_interval_ms"] = {answer.expected->low_ns / 1e6, answer.expected->high_ns / 1e6};
     out["expected_from"] = step.basis;
+  }
+  if (const auto& longest = step.question.longest_context) {
+    out["max_context"] = {
+        {"tokens", longest->tokens},
+        {"limited_by", longest->is_memory ? "memory" : "max_position_embeddings"}};
+  }
+  if (step.before) {
+    out["what_if"] = step.changes;
+    out["before"] = answer_json(*step.before)["answer"];
+  }
+  if (step.narrower) {
+    out["narrower"] = answer_json(*step.narrower)["answer"];
+    out["narrower"]["precision"] = step.narrower->graph.configuration.precision.name;
   }
   if (!answer.ns) out["time_ms_reason"] = answer.reason;
   if (!answer.floor_ns) out["floor_ms_reason"] = answer.floor_reason;

@@ -25,12 +25,11 @@ std::optional<double> tokens_per_s(const PricedStep& step, double tokens_per_ste
 // The most used one, until a step is asked of another.
 constexpr std::string_view usual_engine = "vllm";
 
-std::optional<EngineFit> engine_fit(const PricedStep& step) {
-  const Device& device = *step.device;
-  if (step.is_training() || device.kind != "gpu") return std::nullopt;
-  const auto kept = engine_memory(usual_engine, device, step.graph.configuration.parallel.tp,
-                                  step.graph.spec.vocab, 0);
-  const RankMemory& rank = step.memory.largest;
+std::optional<EngineFit> engine_fit(const OperatorGraph& graph, const RankMemory& rank,
+                                    const Device& device) {
+  if (device.kind != "gpu") return std::nullopt;
+  const auto kept =
+      engine_memory(usual_engine, device, graph.configuration.parallel.tp, graph.spec.vocab, 0);
   return EngineFit{
       .engine = usual_engine,
       .needed_bytes = rank.weight_bytes + rank.kv_bytes + kept->kept_bytes(rank.activation_bytes),
@@ -82,11 +81,25 @@ std::int64_t Fit::short_by_bytes() const {
 
 std::optional<Fit> fit_of(const PricedStep& step) {
   if (!step.device) return std::nullopt;
+  if (!step.is_training()) return fit_of(step.graph, step.memory, *step.device);
   Fit out{.needed_bytes = step.memory_bytes()};
-  if (step.device->memory_bytes <= 0) return out;
-  out.device_bytes = step.device->memory_bytes;
-  out.engine = engine_fit(step);
+  if (step.device->memory_bytes > 0) out.device_bytes = step.device->memory_bytes;
   return out;
+}
+
+Fit fit_of(const OperatorGraph& graph, const MemoryUse& memory, const Device& device) {
+  Fit out{.needed_bytes = memory.largest.total()};
+  if (device.memory_bytes <= 0) return out;
+  out.device_bytes = device.memory_bytes;
+  out.engine = engine_fit(graph, memory.largest, device);
+  return out;
+}
+
+double tokens_of(const PricedStep& step) {
+  const Workload& w = step.graph.configuration.workload;
+  if (w.phase != Phase::decode) return static_cast<double>(w.batch * w.new_tokens);
+  const double accepted = step.question.acceptance.value_or(0);
+  return static_cast<double>(w.batch) * expected_tokens_per_step(step.graph.drafted, accepted);
 }
 
 std::optional<SpeculationFigures> speculation_of(const PricedStep& step) {

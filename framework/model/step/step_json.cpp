@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "model/step/step_room.hpp"
 
 namespace halmark {
 namespace {
@@ -230,6 +231,15 @@ Json fit_json(const PricedStep& step) {
                      {"fits", engine->fits()},
                      {"needed_bytes", engine->needed_bytes},
                      {"may_use_bytes", engine->may_use_bytes}};
+  }
+  if (const auto room = room_of(step)) {
+    out["room"] = {{"cache_bytes", room->cache_bytes},
+                   {"context", room->context},
+                   {"sequences", room->sequences}};
+  }
+  if (fit->short_by_bytes() > 0 && !step.is_training()) {
+    const auto least = least_layout(step);
+    out["least_layout"] = least ? Json(*least) : Json(nullptr);
   }
   return {{"fit", out}};
 }

@@ -1,116 +1,311 @@
-// halmark model: the answer in one line, and below it the question.
+// halmark model: the answer in three lines (what comes of it; where it is from and what binds;
+// memory), the line to type next, and below them the question.
 #include <fmt/format.h>
 
+#include "model/step/step_room.hpp"
 #include "pages/step/step_page.hpp"
+#include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::pages {
 namespace {
 
 using report::bytes_text;
+using report::duration_text;
+using report::four_digits_text;
+using report::grouped_text;
 using report::percent_text;
+using report::short_count_text;
 
-// "forecast vllm 0.24.0 93 %, roofline 7 %"
-std::string sources_part(const StepPage& page) {
-  std::string out;
-  for (const auto& [from, share] : expected_shares(page.step, *page.answer.expected)) {
-    out += (out.empty() ? "" : ", ") + from + ' ' + report::rounded_percent_text(share);
+std::string whole_percent(double fraction) {
+  return fraction >= 0.1 ? report::fixed_text(100 * fraction, 0) + " %" : percent_text(fraction);
+}
+
+// "51.0 tokens/s (36.0..63.2)"
+std::string rate_text(const TokenRate& rate, const std::string& unit) {
+  std::string out = four_digits_text(rate.per_s) + ' ' + unit;
+  if (rate.low < rate.high) {
+    out += fmt::format(" ({}..{})", four_digits_text(rate.low), four_digits_text(rate.high));
   }
   return out;
 }
 
-std::string time_part(const StepPage& page) {
-  const StepAnswer& a = page.answer;
-  if (!a.ns) {
-    const GraphTotals& totals = page.step.totals();
-    return fmt::format("no time: {}; a rank computes {:.3f} GFLOP and moves {}", a.reason,
-                       totals.matmul_flops_per_rank / 1e9, bytes_text(totals.bytes_per_rank));
+// "19.6 ms (15.8..27.9 ms)"
+std::string time_text(const StepAnswer& a) {
+  std::string out = duration_text(*a.ns);
+  if (a.source == TimeSource::expected && a.expected->low_ns < a.expected->high_ns) {
+    out += " (" + report::duration_range_text(a.expected->low_ns, a.expected->high_ns) + ')';
   }
-  const std::string device = page.step.device ? " on " + page.step.device->id : std::string();
-  if (a.source == TimeSource::floor) {
-    const std::string over =
-        page.step.fabric.empty() ? "" : "collectives over fabric " + page.step.fabric + ", ";
-    return milliseconds(*a.ns) + " a step at best" + device + " (floor, " + over +
-           "nothing was measured)";
-  }
-  if (a.source == TimeSource::expected) {
-    std::string out = milliseconds(*a.ns);
-    if (a.expected->low_ns < a.expected->high_ns) {
-      out += fmt::format(" ({}..{})", report::significant_text(a.expected->low_ns / 1e6),
-                         report::significant_text(a.expected->high_ns / 1e6));
-    }
-    out += " a step" + device;
-    if (a.floor_ns) out += ", at best " + milliseconds(*a.floor_ns);
-    return out + " (" + sources_part(page) + "; nothing was measured)";
-  }
-  std::string out = milliseconds(*a.ns) + " a step" + device + " (measured";
-  if (a.floor_ns && *a.floor_ns > 0) {
-    out += fmt::format(", {} x the floor", report::significant_text(*a.ns / *a.floor_ns));
-  }
-  if (a.expected && a.expected->step.ns > 0) {
-    out += fmt::format(", {} x what is expected",
-                       report::significant_text(*a.ns / a.expected->step.ns));
-  }
-  return out + ')';
+  return out;
 }
 
-std::string mfu_part(const StepPage& page) {
-  const StepAnswer& a = page.answer;
-  if (!a.ns) return {};
-  if (a.is_quarantined) return "; MFU quarantined: the step cannot have taken so little";
+const Workload& workload(const PricedStep& step) { return step.graph.configuration.workload; }
+
+// "dp2 tp4": the degrees that are not one.
+std::string layout_text(const Parallel& parallel) {
+  std::string out;
+  for (const auto& [name, n] :
+       {std::pair("dp", parallel.dp), std::pair("tp", parallel.tp), std::pair("pp", parallel.pp),
+        std::pair("ep", parallel.ep), std::pair("cp", parallel.cp)}) {
+    if (n > 1) out += (out.empty() ? "" : " ") + (name + std::to_string(n));
+  }
+  return out.empty() ? "tp1" : out;
+}
+
+std::string devices_text(const PricedStep& step) {
+  if (!step.device) return {};
+  const std::int64_t n = step.graph.configuration.devices();
+  if (n == 1) return " on " + step.device->id;
+  return fmt::format(" on {} x {} ({})", n, step.device->id,
+                     layout_text(step.graph.configuration.parallel));
+}
+
+// " (w4a16: 4 bits, group 128)"; nothing for wider weights.
+std::string packed_text(const PricedStep& step) {
+  const Precision& precision = step.graph.configuration.precision;
+  for (const Dtype dtype : {Dtype::s4, Dtype::f4_e2m1}) {
+    const auto format = packed_format(step.graph.spec, precision, dtype);
+    const bool has_such = std::ranges::any_of(kernel_kinds, [&](const KernelKindRow& row) {
+      return row.is_linear && precision.*row.field == dtype;
+    });
+    if (!format || !has_such) continue;
+    return fmt::format(" ({}: {} bits, group {})", precision.name, dtype_bits(dtype),
+                       format->block);
+  }
+  return {};
+}
+
+// What comes of a step that nobody measured.
+std::string forecast_line(const PricedStep& step, const StepAnswer& a) {
+  const bool is_floor = a.source == TimeSource::floor;
+  const std::string unit = workload(step).phase == Phase::decode    ? "tokens/s"
+                           : workload(step).phase == Phase::prefill ? "prompt tokens/s"
+                                                                    : "tokens/s trained";
+  std::string out = workload(step).phase == Phase::prefill ? time_text(a) + " to the first token, "
+                                                           : std::string();
+  out += a.rate ? rate_text(*a.rate, unit) : "no rate";
+  out += is_floor ? " at best" : ", forecast";
+  out += devices_text(step);
+  if (!is_floor && a.best_rate) out += ", at best " + four_digits_text(*a.best_rate);
+  if (workload(step).phase == Phase::prefill) return out;
+  const bool has_stages = step.graph.stages.size() > 1;
+  return out + "; " + time_text(a) + (has_stages ? " a step of the busiest stage" : " a step");
+}
+
+std::string measured_line(const PricedStep& step, const StepAnswer& a) {
+  std::string out = rate_text(*a.rate, "tokens/s") + devices_text(step) + " (measured, " +
+                    time_text(a) + " a step)";
+  if (a.is_quarantined) return out + ": quarantined, the step cannot have taken so little";
+  if (a.share_of_best) {
+    out += fmt::format(": {} of the best possible ({})", whole_percent(*a.share_of_best),
+                       four_digits_text(*a.best_rate));
+  }
+  if (a.share_of_expected) {
+    out += fmt::format(", {} of the forecast {}", whole_percent(*a.share_of_expected),
+                       rate_text(*a.expected_rate, "tokens/s"));
+  }
+  return out;
+}
+
+std::string no_fit_line(const PricedStep& step, const Fit& fit) {
+  const Configuration& c = step.graph.configuration;
+  std::string out = fmt::format("does not fit in {}: needs {} a rank of {}", c.precision.name,
+                                bytes_text(static_cast<double>(fit.needed_bytes)),
+                                bytes_text(static_cast<double>(*fit.device_bytes)));
+  if (step.is_training()) return out;
+  const auto more = least_layout(step);
+  if (more) {
+    const Configuration at{.parallel = *more};
+    out += fmt::format("; fits from {} {} ({})", at.devices(),
+                       at.devices() == 1 ? "device" : "devices", layout_text(*more));
+  }
+  if (!step.narrower) return out;
+  return out + fmt::format("{} on {} in {}", more ? ", or" : "; fits", c.devices(),
+                           step.narrower->graph.configuration.precision.name);
+}
+
+std::string context_line(const PricedStep& step, const LongestContext& longest) {
+  const std::int64_t batch = workload(step).batch;
+  const std::string on =
+      fmt::format(" for {} {}{}", batch, batch == 1 ? "sequence" : "sequences", devices_text(step));
+  if (longest.tokens == 0) return "no context fits" + on + ": memory";
+  return fmt::format("a context of {} tokens fits{}; limited by {}", grouped_text(longest.tokens),
+                     on, longest.is_memory ? "memory" : "max_position_embeddings");
+}
+
+// What other ceilings make of it.
+std::string change_line(const PricedStep& step, const StepAnswer& a) {
+  const StepAnswer before = answer_of(*step.before);
+  if (!a.rate || !before.rate) return "no rate: " + a.reason;
+  const double gain = a.rate->per_s / before.rate->per_s - 1;
+  std::string changes;
+  for (const std::string& change : step.changes) changes += (changes.empty() ? "" : ", ") + change;
+  return fmt::format("{}: {}{} become {}, {}; {} a step become {}", changes,
+                     rate_text(*before.rate, "tokens/s"), devices_text(step),
+                     rate_text(*a.rate, "tokens/s"), report::signed_percent_text(gain),
+                     time_text(before), time_text(a));
+}
+
+std::string no_time_line(const PricedStep& step, const StepAnswer& a) {
+  const GraphTotals& totals = step.totals();
+  return fmt::format("no time: {}; a rank computes {:.3f} GFLOP and moves {}", a.reason,
+                     totals.matmul_flops_per_rank / 1e9, bytes_text(totals.bytes_per_rank));
+}
+
+std::string what_comes(const PricedStep& step, const StepAnswer& a) {
+  if (!a.ns) return no_time_line(step, a);
+  return a.source == TimeSource::measured ? measured_line(step, a) : forecast_line(step, a);
+}
+
+// "forecast vllm 0.24.0 93 %, roofline 7 %"; a hundredth and less is left out.
+std::string sources_part(const PricedStep& step, const StepExpectation& expected) {
+  std::string out;
+  for (const auto& [from, share] : expected_shares(step, expected)) {
+    if (share <= 0.01) continue;
+    out += (out.empty() ? "" : ", ") + from + ' ' + report::fixed_text(100 * share, 0) + " %";
+  }
+  return out;
+}
+
+std::string mfu_part(const StepAnswer& a) {
+  if (!a.ns || a.is_quarantined) return {};
   if (!a.mfu) return "; MFU unknown: " + a.mfu_reason;
   return fmt::format("; MFU {}{}", a.source == TimeSource::measured ? "" : "at most ",
                      percent_text(a.mfu));
 }
 
-std::string bottleneck_part(const StepPage& page) {
-  const auto& b = page.answer.bottleneck;
-  if (!b) return {};
-  const Operator& op = page.step.graph.operators[b->op];
-  return fmt::format("; bound by {} for {} of the {}time, {} takes {}", limiter_name(b->limiter),
-                     report::rounded_percent_text(b->limiter_share),
-                     page.answer.expected                         ? "expected "
-                     : page.answer.source == TimeSource::measured ? "floor's "
-                                                                  : "",
-                     op.name, report::rounded_percent_text(b->op_share));
+// Why a served step is slower than its forecast: what each would have to be to explain all of it.
+std::string suspects_part(const PricedStep& step, const StepAnswer& a) {
+  if (!a.expected || a.is_quarantined || *a.ns <= a.expected->high_ns) return {};
+  const double lost_ns = *a.ns - a.expected->step.ns;
+  double kernels = 0, bytes_per_s = 0;
+  for (const double n : a.expected->step.executions) kernels += n;
+  for (const Bandwidth& b : step.device->bandwidths) {
+    if (b.level == "memory") bytes_per_s = b.bytes_per_s;
+  }
+  std::string out = "slower than the forecast's interval: suspects: ";
+  if (step.device->kind == "gpu" && kernels > 0) {
+    out += duration_text(lost_ns / kernels) + " of host time a kernel (no CUDA graphs), ";
+  }
+  if (a.bottleneck && a.bottleneck->limiter == Limiter::memory && bytes_per_s > 0) {
+    out += bytes_text(lost_ns * bytes_per_s / 1e9) + " more read (wider types, longer context), ";
+  }
+  return out + "lower clocks, another user";
 }
 
-std::string fit_part(const StepPage& page) {
-  const std::string needs = bytes_text(static_cast<double>(page.step.memory_bytes()));
-  const auto& fit = page.answer.fit;
-  if (!fit) return "; needs " + needs + " a rank";
-  if (!fit->device_bytes) return "; needs " + needs + " a rank, the device states no memory";
-  const std::string has = bytes_text(static_cast<double>(*fit->device_bytes));
-  if (fit->short_by_bytes() > 0) return fmt::format("; does not fit: {} of {} a rank", needs, has);
-  std::string out = fmt::format("; fits the device: {} of {} a rank", needs, has);
-  if (!fit->engine || fit->engine->fits()) return out;
-  return out + fmt::format(", but not {} by its defaults: {} of {}", fit->engine->engine,
-                           bytes_text(static_cast<double>(fit->engine->needed_bytes)),
-                           bytes_text(static_cast<double>(fit->engine->may_use_bytes)));
+std::string basis_line(const PricedStep& step, const StepAnswer& a) {
+  if (!a.ns) return {};
+  std::string out = a.expected ? sources_part(step, *a.expected) : "floor";
+  if (!a.expected && !step.fabric.empty()) out += ", collectives over fabric " + step.fabric;
+  if (a.source != TimeSource::measured) out += " (nothing was measured)";
+  if (const auto& b = a.bottleneck) {
+    out += fmt::format("; bound by {}, most in {} ({})", limiter_name(b->limiter),
+                       step.graph.operators[b->op].name, whole_percent(b->op_share));
+  }
+  return out + mfu_part(a);
+}
+
+std::string memory_line(const PricedStep& step, const StepAnswer& a) {
+  const std::string needs = bytes_text(static_cast<double>(step.memory_bytes()));
+  const std::string start = "memory of a rank: " + needs;
+  if (!a.fit) return start;
+  if (!a.fit->device_bytes) return start + ", the device states none";
+  const std::string has = bytes_text(static_cast<double>(*a.fit->device_bytes));
+  if (a.fit->short_by_bytes() > 0) {
+    return fmt::format("{} of {}: does not fit, short by {}", start, has,
+                       size_text(a.fit->short_by_bytes()));
+  }
+  std::string out = fmt::format("{} of {}: fits", start, has);
+  if (const auto room = room_of(step)) {
+    return out + fmt::format(", weights {}{}; cache left {}: {} {} of {} tokens",
+                             size_text(step.memory.largest.weight_bytes), packed_text(step),
+                             size_text(room->cache_bytes), room->sequences,
+                             room->sequences == 1 ? "sequence" : "sequences",
+                             grouped_text(room->context));
+  }
+  if (!a.fit->engine || a.fit->engine->fits()) return out;
+  return out + fmt::format(", but not {} by its defaults: {} of {}", a.fit->engine->engine,
+                           bytes_text(static_cast<double>(a.fit->engine->needed_bytes)),
+                           bytes_text(static_cast<double>(a.fit->engine->may_use_bytes)));
+}
+
+bool is_too_large(const StepAnswer& a) { return a.fit && a.fit->short_by_bytes() > 0; }
+
+// The command that answers what comes next; "" where none does.
+std::string next_command(const PricedStep& step, const StepAnswer& a) {
+  if (!step.device || step.is_training()) return {};
+  const Configuration& c = step.graph.configuration;
+  const std::string& model = step.graph.spec.id;
+  const std::string on = " --device " + step.device->id;
+  if (is_too_large(a)) {
+    if (step.narrower) {
+      std::string out = "halmark model " + model + on + " --dtype " +
+                        step.narrower->graph.configuration.precision.name;
+      for (const auto& [name, n] :
+           {std::pair("tp", c.parallel.tp), std::pair("pp", c.parallel.pp),
+            std::pair("dp", c.parallel.dp), std::pair("ep", c.parallel.ep)}) {
+        if (n > 1) out += fmt::format(" --{} {}", name, n);
+      }
+      return out;
+    }
+    const auto more = least_layout(step);
+    if (!more) return {};
+    return fmt::format("halmark model {}{} --tp {} --pp {} --ep {}", model, on, more->tp, more->pp,
+                       more->ep);
+  }
+  if (a.source == TimeSource::measured) return "halmark trace FILE.json --compare " + model;
+  return fmt::format("halmark tune {}{} --devices {} --input 1000 --output 200", model, on,
+                     c.devices());
 }
 
 std::string prediction_text(const ModelSpec& spec) {
   const std::int64_t parameters = prediction_parameters(spec);
   if (parameters == 0) return {};
   return fmt::format("{} prediction module(s) of {} parameters in all, beside these\n",
-                     spec.prediction_modules, parameters);
+                     spec.prediction_modules, short_count_text(parameters));
 }
 
 }  // namespace
 
-std::string answer_line(const StepPage& page) {
-  return time_part(page) + mfu_part(page) + bottleneck_part(page) + fit_part(page);
+std::vector<std::string> answer_lines(const StepPage& page) {
+  const PricedStep& step = page.step;
+  const StepAnswer& a = page.answer;
+  std::vector<std::string> out;
+  if (step.question.longest_context) {
+    out.push_back(context_line(step, *step.question.longest_context));
+  }
+  if (step.before && !is_too_large(a)) {
+    out.push_back(change_line(step, a));
+  } else if (is_too_large(a)) {
+    out.push_back(no_fit_line(step, *a.fit));
+    if (step.narrower) {
+      const StepAnswer then = answer_of(*step.narrower);
+      out.push_back("in " + step.narrower->graph.configuration.precision.name + ": " +
+                    what_comes(*step.narrower, then));
+    }
+    out.push_back("if it fitted: " + what_comes(step, a));
+  } else {
+    out.push_back(what_comes(step, a));
+  }
+  if (a.source == TimeSource::measured) out.push_back(suspects_part(step, a));
+  out.push_back(basis_line(step, a));
+  if (!is_too_large(a)) out.push_back(memory_line(step, a));
+  if (const std::string next = next_command(step, a); !next.empty()) out.push_back("next: " + next);
+  std::erase(out, std::string());
+  return out;
 }
 
 std::string answer_text(const StepPage& page) {
   const OperatorGraph& g = page.step.graph;
   const Workload& w = g.configuration.workload;
   const int width = page.form.width;
-  std::string out = report::wrapped(answer_line(page), width);
-  out +=
-      report::wrapped(fmt::format("{}  {} parameters ({} active), family {}", g.spec.id,
-                                  g.totals.parameters, g.totals.active_parameters, g.spec.family),
-                      width);
+  std::string out;
+  for (const std::string& line : answer_lines(page)) out += report::wrapped(line, width);
+  out += '\n' +
+         report::wrapped(fmt::format("{}  {} parameters ({} active), family {}", g.spec.id,
+                                     short_count_text(g.totals.parameters),
+                                     short_count_text(g.totals.active_parameters), g.spec.family),
+                         width);
   out += prediction_text(g.spec);
   return out +
          report::wrapped(

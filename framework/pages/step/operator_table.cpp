@@ -13,13 +13,22 @@ using report::TextTable;
 
 // Operators below this of FLOPs and of time share one row of the short table.
 constexpr double small_share = 0.002;
+constexpr double least_ns = 1e3;  // that is printed of a time
 
 std::string ms_text(const std::optional<double>& ns) {
-  return ns ? report::significant_text(*ns / 1e6) : "-";
+  if (!ns) return "-";
+  return *ns > 0 && *ns < least_ns ? "<0.001" : report::significant_text(*ns / 1e6);
 }
 
+// No kernel takes less than its launch: where that is its time, a figure of each says nothing.
+constexpr double launch_ns = 2000, launch_share = 0.02;
+
 bool is_small(const StepShare& share) {
-  return share.flops < small_share && share.time.value_or(0) < small_share;
+  if (share.flops >= small_share) return false;
+  const double time = share.time.value_or(0);
+  const bool is_launch = share.floor_ns && share.executions.value_or(0) > 0 &&
+                         *share.floor_ns < launch_ns * *share.executions;
+  return time < small_share || (is_launch && time < launch_share);
 }
 
 std::string bound_of(const PricedStep& step, std::size_t op) {

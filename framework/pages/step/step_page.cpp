@@ -46,7 +46,9 @@ report::View step_view(const PricedStep& step, const StepForm& form) {
   for (const Section& s : after_kernels) {
     add(out, {s.data(step), report::wrapped_lines(s.text(page), form.width)});
   }
-  out.data["answer"]["text"] = answer_line(page);
+  const std::vector<std::string> lines = answer_lines(page);
+  out.data["answer"]["text"] = lines.front();
+  out.data["answer"]["lines"] = lines;
   return out;
 }
 

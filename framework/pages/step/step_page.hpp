@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/step/step_answer.hpp"
 #include "pages/step/kernel_section.hpp"
@@ -32,8 +33,9 @@ report::View explained(const PricedStep& step, const std::string& wanted, int wi
 // The words that explained() knows for this step: its operators, and the glossary.
 report::View explainable(const PricedStep& step, int width);
 
-// One line: the time and where it is from, MFU, what limits it, whether it fits.
-std::string answer_line(const StepPage& page);
+// What comes of it, or that it does not fit; where that is from and what binds; memory; what to
+// type next.
+std::vector<std::string> answer_lines(const StepPage& page);
 
 // Lines of the sections; empty where one has nothing to say.
 std::string answer_text(const StepPage& page);

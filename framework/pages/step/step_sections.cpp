@@ -38,13 +38,14 @@ std::string packed_note(const StepPage& page) {
 }
 
 std::string measured_text(const StepPage& page, const StepUtilisation& u) {
-  std::string out = fmt::format(
-      "MFU {:.4f} % (executed {:.4f} %, HFU {:.4f} %, roofline {})", 100 * *u.model,
-      100 * *u.executed, 100 * *u.hfu,
-      u.roofline ? fmt::format("{:.4f} %", 100 * *u.roofline) : "unknown: " + u.roofline_reason);
-  out += fmt::format(" at {} ms on {} x {}, {} peak {:.4g} FLOP/s\n",
-                     *page.step.question.measured_ms, page.step.graph.configuration.devices(),
-                     page.step.device->id, page.step.question.peak, *u.peak_flops_per_s);
+  std::string out =
+      fmt::format("MFU {} (executed {}, HFU {}, roofline {})", report::percent_text(u.model),
+                  report::percent_text(u.executed), report::percent_text(u.hfu),
+                  u.roofline ? report::percent_text(u.roofline) : "unknown: " + u.roofline_reason);
+  out += fmt::format(" at {} on {} x {}, {} peak {}\n",
+                     milliseconds(*page.step.question.measured_ms * 1e6),
+                     page.step.graph.configuration.devices(), page.step.device->id,
+                     page.step.question.peak, report::flops_text(*u.peak_flops_per_s));
   if (u.bound && *u.bound > 1) {
     out += "quarantined: faster_than_roofline, the step cannot have taken so little\n";
   }
@@ -77,7 +78,12 @@ std::string fit_text(const StepPage& page) {
 }
 
 std::string mfu_text(const StepPage& page) {
-  const std::string convention = "convention: " + page.step.convention.line() + '\n';
+  // The switches matter to who chose them, and stand in the JSON.
+  const StepQuestion& asked = page.step.question;
+  const bool is_chosen = !asked.convention.empty() || !asked.switches.empty();
+  const std::string convention = is_chosen || page.form.shows_all
+                                     ? "convention: " + page.step.convention.line() + '\n'
+                                     : std::string();
   if (!page.step.question.measured_ms) return convention;
   const StepUtilisation u = utilisation_of(page.step);
   return (u.model ? measured_text(page, u) : "MFU unknown: " + u.reason + '\n') + convention;

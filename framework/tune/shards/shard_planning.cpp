@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "core/text/error.hpp"
+#include "model/pricing/engine_memory.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tune/shards/journal_steps.hpp"
 #include "tune/shards/shard_times.hpp"
@@ -100,6 +101,34 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
 }
 
 }  // namespace
+
+Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuration,
+                        const Device& device, const ShardPlanning& asked,
+                        const std::vector<std::filesystem::path>& fabrics) {
+  const auto topology = fabric_of(asked, asked.shards, fabrics);
+  const fabric::Topology* joined = topology ? &*topology : nullptr;
+  const ShardOf shard = shard_of(device, asked.shards);
+  simulate::PlanQuestion question{.base = configuration, .shards = asked.shards};
+  question.stated = stated_degrees(configuration, asked.strategy);
+  question.base.parallel = {};
+  question.groups_layers = false;
+  const auto engine = engine_memory("vllm", device, 1, spec.vocab, 0);
+  if (shard.memory_bytes) {
+    question.bytes_max = static_cast<std::int64_t>(static_cast<double>(*shard.memory_bytes) *
+                                                   (device.kind == "gpu" ? engine->share : 1));
+  }
+  if (configuration.workload.phase == Phase::training) {
+    question.training = TrainingPlan{.gradient = configuration.precision.activation};
+  }
+  const simulate::ShardPlan plan = simulate::plan_shards(
+      spec, question,
+      with_sources(shard_times(device, shard, joined), shard, latencies_of(asked, device, joined)));
+  if (plan.chosen() != nullptr) return plan.chosen()->configuration.parallel;
+  throw refused(
+      "no layout over " + std::to_string(asked.shards) + " devices is possible: " +
+          (plan.tried == 0 ? "the stated degrees do not multiply to them" : plan.first_refusal),
+      "--devices", "another number of devices, or another --batch");
+}
 
 simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& configuration,
                                  std::span<const Device> devices, const ShardPlanning& asked,

@@ -38,4 +38,10 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
                                  std::span<const Device> devices, const ShardPlanning& asked,
                                  const std::vector<std::filesystem::path>& fabrics);
 
+// The fastest layout of `asked.shards` equal devices that fits, as an engine fills them; where none
+// does the fastest. Degrees above 1 are kept. Throws Error (exit 2) where no layout is possible.
+Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuration,
+                        const Device& device, const ShardPlanning& asked,
+                        const std::vector<std::filesystem::path>& fabrics);
+
 }  // namespace halmark::tune

@@ -87,6 +87,9 @@ inline constexpr const char* acting_options = R"(
   --list
   --peak measured
   --measured-ms 5
+  --tokens-per-s 35
+  --max-context
+  --what-if bandwidth=+20%
   --explain q_proj
   --all
   --json-schema reference
@@ -95,6 +98,12 @@ inline constexpr const char* acting_options = R"(
   --kernel-flow flow.json
 > model qwen3-0.6b --device h100-sxm --measured-ms 5
   --convention palm
+> model qwen3-0.6b --device h100-sxm --input 100 --output 10
+  --concurrency 2
+> model qwen3-0.6b --device h100-sxm --concurrency 2 --output 10
+  --input 100
+> model qwen3-0.6b --device h100-sxm --concurrency 2 --input 100
+  --output 10
 > model qwen3-0.6b --device h100-sxm --measured-ms 5 --convention palm
   --set attention=full
 > model deepseek-v3 --device h200 --mtp 1

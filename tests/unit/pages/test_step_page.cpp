@@ -18,21 +18,24 @@ using testing::StartsWith;
 
 TEST(StepPage, begins_with_time_mfu_bottleneck_and_fit) {
   const report::View view = step_view(qwen(), {});
-  const std::string first = lines_of_text(view.text).front();
-  // 2.2 GB of weights and cache at 1 TB/s.
-  EXPECT_THAT(
-      first,
-      testing::MatchesRegex(
-          "2\\.[0-9]+ ms a step at best on round \\(floor, nothing was measured\\); "
-          "MFU at most .* %; bound by memory for .*; fits the device: .* of 74.5 GiB a rank"));
-  EXPECT_EQ(view.data["answer"]["text"], first);
+  const std::vector<std::string> lines = lines_of_text(view.text);
+  // 2.2 GB of weights and cache at 1 TB/s: 8 sequences in 2.2 ms.
+  EXPECT_THAT(lines[0], testing::MatchesRegex("3,[0-9]{3} tokens/s at best on round; "
+                                              "2\\.[0-9]+ ms a step"));
+  EXPECT_THAT(lines[1], testing::MatchesRegex("floor \\(nothing was measured\\); bound by memory, "
+                                              "most in .*; MFU at most .* %"));
+  EXPECT_THAT(lines[2], testing::MatchesRegex("memory of a rank: .* of 74.5 GiB: fits, weights .*; "
+                                              "cache left .*: [0-9]+ sequences of 8,192 tokens"));
+  EXPECT_THAT(lines[3], StartsWith("next: halmark tune qwen3-0.6b --device round"));
+  EXPECT_EQ(view.data["answer"]["text"], lines[0]);
   EXPECT_THAT(view.data,
               test::HasValues(R"({"/answer/time_source": "floor", "/answer/fits": true})"));
 }
 
 TEST(StepPage, a_measured_step_says_so_and_how_far_from_its_floor_it_is) {
   const std::string text = step_view(qwen(10), {}).text;
-  EXPECT_THAT(text, StartsWith("10.0 ms a step on round (measured, 4."));
+  EXPECT_THAT(text, testing::ContainsRegex("^800 tokens/s on round \\(measured, 10.0 ms a step\\): "
+                                           "2[0-9] % of the best possible \\(3,"));
   EXPECT_THAT(text, HasSubstr("no operator was timed"));
 }
 
@@ -59,18 +62,25 @@ TEST(StepPage, what_is_expected_stands_with_its_interval_beside_its_bound) {
   EXPECT_NEAR(now["time_ms"].get<double>(), 2 * floor, 1e-9);
   EXPECT_NEAR(now["expected_interval_ms"][0].get<double>(), 1.5 * floor, 1e-9);
   EXPECT_NEAR(now["expected_interval_ms"][1].get<double>(), 3 * floor, 1e-9);
-  EXPECT_THAT(
-      lines_of_text(view.text).front(),
-      testing::MatchesRegex("4\\.[0-9]+ ms \\(3\\.[0-9]+\\.\\.6\\.[0-9]+\\) a step on round, at "
-                            "best 2\\.[0-9]+ ms \\(forecast vllm 0\\.24\\.0 100\\.0 %; nothing was "
-                            "measured\\); MFU at most .*"));
+  EXPECT_THAT(lines_of_text(view.text).front(),
+              testing::MatchesRegex(
+                  "1,[0-9]+ tokens/s \\(1,[0-9]+\\.\\.2,[0-9]+\\), forecast on round, at "
+                  "best 3,[0-9]+; 4\\.[0-9]+ ms \\(3\\.[0-9]+\\.\\.6\\.[0-9]+ ms\\) a step"));
+  EXPECT_THAT(lines_of_text(view.text)[1],
+              StartsWith("forecast vllm 0.24.0 100 % (nothing was measured); bound by memory"));
+  // Half of the best; two thirds and a third of it at the ends of the time.
+  const auto best = now["tokens_per_s_at_best"].get<double>();
+  EXPECT_NEAR(now["tokens_per_s"].get<double>() / best, 1.0 / 2, 1e-9);
+  EXPECT_NEAR(now["expected_tokens_per_s_interval"][0].get<double>() / best, 1.0 / 3, 1e-9);
+  EXPECT_NEAR(now["expected_tokens_per_s_interval"][1].get<double>() / best, 2.0 / 3, 1e-9);
   EXPECT_THAT(view.text, HasSubstr("at best"));
   EXPECT_THAT(view.text, HasSubstr("times: forecast vllm 0.24.0: kernels"));
   EXPECT_EQ(view.data["operators"][0]["expected"]["from"],
             "forecast vllm 0.24.0: gemm bf16 torch VLLM");
   EXPECT_THAT(step_view(expected(10), {}).text,
-              AllOf(StartsWith("10.0 ms a step on round (measured, 4."),
-                    HasSubstr(" x the floor, 2."), HasSubstr(" x what is expected)")));
+              AllOf(StartsWith("800 tokens/s on round (measured, 10.0 ms a step): 2"),
+                    HasSubstr(" % of the best possible (3,"), HasSubstr(" % of the forecast 1,"),
+                    HasSubstr("suspects: "), HasSubstr(" more read")));
 }
 
 TEST(StepPage, without_a_device_it_says_what_is_missing_and_shows_work_for_time) {
@@ -85,13 +95,17 @@ TEST(StepPage, without_a_device_it_says_what_is_missing_and_shows_work_for_time)
 
 TEST(StepPage, what_does_not_fit_is_said_in_the_answer) {
   const std::string text = step_view(qwen({}, round_device(1'000'000'000)), {}).text;
-  EXPECT_THAT(lines_of_text(text).front(), HasSubstr("does not fit: 1.99 GiB of 954 MiB a rank"));
+  EXPECT_THAT(
+      lines_of_text(text).front(),
+      StartsWith("does not fit in bf16: needs 1.99 GiB a rank of 954 MiB; fits from 4 devices"));
+  EXPECT_THAT(lines_of_text(text)[1], StartsWith("if it fitted: 3,"));
   EXPECT_THAT(text, HasSubstr("short by"));
 }
 
 TEST(StepPage, an_impossible_time_has_no_mfu) {
   const report::View view = step_view(qwen(0.001), {});
-  EXPECT_THAT(lines_of_text(view.text).front(), HasSubstr("MFU quarantined"));
+  EXPECT_THAT(lines_of_text(view.text).front(),
+              HasSubstr("quarantined, the step cannot have taken so little"));
   EXPECT_EQ(view.data["answer"]["is_quarantined"], true);
 }
 
@@ -130,6 +144,7 @@ TEST(StepPage, times_of_a_pipeline_are_of_its_busiest_stage) {
   const report::View view = step_view(qwen({}, round_device(), {.pp = 2}), {});
   // The head makes the last stage the busiest.
   EXPECT_THAT(view.text, HasSubstr("of stage 2 of 2, the busiest"));
+  EXPECT_THAT(lines_of_text(view.text).front(), HasSubstr(" a step of the busiest stage"));
 }
 
 }  // namespace

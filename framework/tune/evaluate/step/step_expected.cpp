@@ -4,12 +4,42 @@
 
 #include "core/text/error.hpp"
 #include "tune/evaluate/step/step_latencies.hpp"
+#include "tune/evaluate/step/step_over_fabric.hpp"
+#include "tune/plan/known_plan.hpp"
 #include "tune/plan/named_fabric.hpp"
 
 namespace halmark::tune {
+namespace {
+
+// The widest recipe that makes the step fit on as many devices, priced as the step is.
+std::shared_ptr<PricedStep> narrower_step(const PricedStep& step) {
+  const auto fit = fit_of(step);
+  if (!fit || step.is_training() || fit->short_by_bytes() == 0) return nullptr;
+  const Device& device = *step.device;
+  const bool has_fp8 =
+      std::ranges::find(device.peaks, Dtype::f8_e4m3fn, &Peak::dtype) != device.peaks.end();
+  const PrecisionFacts facts = precision_facts(step.graph.spec, computes_bf16(device));
+  for (const std::string_view recipe : {has_fp8 ? "fp8" : "w8a16", "w4a16"}) {
+    Configuration c = step.graph.configuration;
+    c.precision = precision_of(recipe, facts);
+    const auto built = build_graph(step.graph.spec, c);
+    const OperatorGraph* graph = built.get();
+    if (graph == nullptr || !fit_of(*graph, memory_use(*graph), device).is_usable()) continue;
+    return std::make_shared<PricedStep>(
+        price_step(step.graph.spec, c, step.device, {.form = step.question.form}));
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devices,
                   const Folders& fabrics) {
+  if (const auto narrower = narrower_step(step)) {
+    price_over_fabric(*narrower, asked.fabric, fabrics);
+    expect_times(*narrower, asked, devices, fabrics);
+    step.narrower = narrower;
+  }
   if (asked.sources.empty() && !step.device) return;
   const auto sources = sources_or_default(asked.sources, step.is_training());
   if (sources == std::vector<std::string>{"roofline"} && step.device) return;

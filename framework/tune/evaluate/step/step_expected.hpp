@@ -15,9 +15,10 @@ struct StepTimes {
   std::string fabric;                // id or file; "" = none
 };
 
-// Does nothing where bounds are all that is asked for, and without a device where nothing is.
+// Does no more where bounds are all that is asked for, and without a device where nothing is.
 // Training takes no sources by itself: tables are of engines that serve. Throws Error (exit 2) as
 // StepLatencies does, and where no source knows an operator.
+// Of one that does not fit, `narrower` too: 8-bit weights, or else those of 4 bits.
 void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devices,
                   const Folders& fabrics);
 
