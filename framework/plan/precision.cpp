@@ -14,7 +14,8 @@ namespace {
 
 // The type of what lies between linears that are narrower.
 Precision around(const PrecisionFacts& facts) {
-  return Precision::uniform({}, facts.has_bf16 ? Dtype::bf16 : Dtype::f32);
+  return Precision::uniform(
+      {}, facts.in_place_of_bf16.value_or(facts.has_bf16 ? Dtype::bf16 : Dtype::f32));
 }
 
 // Whether the checkpoint stores weights of `dtype` and inputs of the same type, or of 16 bits.
@@ -131,7 +132,7 @@ const Recipe* find_recipe(std::string_view text) {
 // Of what the checkpoint states. 8 bits by what their inputs are, fewer by their format.
 std::string_view stated_recipe(const PrecisionFacts& facts) {
   if (!facts.named.empty()) return facts.named;
-  if (!facts.packed) return "bf16";
+  if (!facts.packed) return dtype_name(facts.in_place_of_bf16.value_or(Dtype::bf16));
   if (dtype_bits(facts.weights) == 8) {
     if (!facts.quantizes_inputs) return "w8a16";
     return facts.weights == Dtype::s8 ? "int8" : "fp8";
@@ -201,6 +202,13 @@ const Recipe& known_recipe(std::string_view text) {
 bool computes_bf16(const Device& device) {
   return device.peaks.empty() ||
          std::ranges::find(device.peaks, Dtype::bf16, &Peak::dtype) != device.peaks.end();
+}
+
+std::optional<Dtype> in_place_of_bf16(const Device& device) {
+  if (computes_bf16(device)) return std::nullopt;
+  const bool has_f16 =
+      std::ranges::find(device.peaks, Dtype::f16, &Peak::dtype) != device.peaks.end();
+  return has_f16 ? Dtype::f16 : Dtype::f32;
 }
 
 std::vector<std::string> precision_recipes() {

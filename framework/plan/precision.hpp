@@ -18,6 +18,8 @@ namespace halmark {
 struct PrecisionFacts {
   // Whether what executes computes bf16; without it recipes of narrow linears keep f32 around them.
   bool has_bf16 = true;
+  // Of a known device without bf16: f16 where it has that, else f32; what stands for bf16 then.
+  std::optional<Dtype> in_place_of_bf16 = {};
   // Kinds of linears that the model's checkpoint stores in `weights`; nothing where it states none.
   std::optional<std::vector<KernelKind>> packed = {};
   Dtype weights = Dtype::f4_e2m1;
@@ -30,10 +32,13 @@ struct PrecisionFacts {
 
 // Whether a device file states a peak for bf16; one without any peaks says nothing against it.
 bool computes_bf16(const Device& device);
+// Nothing of a device that computes bf16.
+std::optional<Dtype> in_place_of_bf16(const Device& device);
 
 // "f32", "bf16", ... in the order of help texts.
 std::vector<std::string> precision_recipes();
-// What stands for the recipe that a checkpoint states: bf16 where it states none.
+// What stands for the recipe that a checkpoint states: bf16 where it states none, or what takes its
+// place.
 inline constexpr std::string_view checkpoint_recipe = "checkpoint";
 // The same as one line of --help.
 std::string precision_help();

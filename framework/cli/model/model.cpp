@@ -14,12 +14,12 @@ namespace halmark::cli {
 namespace {
 
 Ceilings ceilings_of(const std::vector<std::string>& texts) {
+  constexpr double Ceilings::*by_resource[] = {&Ceilings::peak, &Ceilings::bandwidth,
+                                               &Ceilings::link};
   Ceilings out;
   for (const std::string& text : texts) {
     const history::WhatIf change = history::parse_what_if(text, 1);
-    (change.resource == history::Resource::peak        ? out.peak
-     : change.resource == history::Resource::bandwidth ? out.bandwidth
-                                                       : out.link) *= change.factor;
+    out.*by_resource[static_cast<std::size_t>(change.resource)] *= change.factor;
   }
   return out;
 }
@@ -33,7 +33,7 @@ CommandResult execute(ModelOptions options) {
                                         stdout_columns()));
   }
   options.takes_fastest_layout = true;
-  PricedStep step = priced_step(options);
+  PricedStep step = tune::priced_step(options, step_folders());
   tune::expect_times(step, {options.latency, options.fabric}, config_dirs("devices"),
                      config_dirs("fabrics"));
   if (!options.what_if.empty()) {

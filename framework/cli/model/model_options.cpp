@@ -89,10 +89,6 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   return explain;
 }
 
-PricedStep priced_step(const ModelOptions& options) {
-  return tune::priced_step(options, step_folders());
-}
-
 tune::StepFolders step_folders() {
   return {config_dirs("models"), config_dirs("devices"), config_dirs("fabrics")};
 }

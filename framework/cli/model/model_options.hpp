@@ -26,8 +26,6 @@ Option add_model_options(OptionSet& app, ModelOptions& options);
 // Those that say what the step is and takes, and nothing of its memory, what is shown or was
 // measured.
 void add_step_options(OptionSet& app, ModelOptions& options);
-// Throws Error (exit 2) for options that contradict each other or name something unknown.
-PricedStep priced_step(const ModelOptions& options);
 tune::StepFolders step_folders();
 
 }  // namespace halmark::cli

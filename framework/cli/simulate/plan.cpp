@@ -63,9 +63,10 @@ Action add_simulate_plan(OptionSet& app) {
     o->asked.fingerprint = devices.front().is_measured ? machine.fingerprint : "";
     o->page.width = stdout_columns();
     return shown(pages::sharding_page(
-        tune::plan_shards(spec,
-                          deployment_from(o->configuration, spec, computes_bf16(devices.front())),
-                          devices, o->asked, config_dirs("fabrics")),
+        tune::plan_shards(
+            spec,
+            deployment_from(o->configuration, spec, tune::precision_facts(spec, devices.front())),
+            devices, o->asked, config_dirs("fabrics")),
         o->page));
   };
 }

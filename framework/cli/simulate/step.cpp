@@ -43,7 +43,7 @@ pages::PageState page_state(const PricedStep& step, const StepOptions& o) {
 
 CommandResult execute(const GlobalOptions& global, StepOptions o) {
   take_shards(o);
-  const PricedStep step = priced_step(o.model);
+  const PricedStep step = tune::priced_step(o.model, step_folders());
   o.asked.latency = tune::sources_or_default(o.asked.latency, step.is_training());
   o.asked.fabric = o.model.fabric;
   tune::SimulatedStep s = tune::simulate_step(

@@ -4,8 +4,10 @@
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/model/model_options.hpp"
 #include "history/series.hpp"
 #include "history/view/device_comparison_view.hpp"
+#include "tune/requests/model_on_devices.hpp"
 #include "tune/sources/device_sides.hpp"
 
 namespace halmark::cli {
@@ -25,7 +27,27 @@ Action add_compare_devices(OptionSet& app) {
       app.add<std::string>("--floor", "Smaller differences of a time are a tie (default 3%)", "3%");
   const auto out = app.add<std::vector<std::string>>(
       "--out,-o", "File to write, format by suffix: .html .json .csv .md");
+  const auto of = std::make_shared<tune::DevicesRequest>();
+  DeploymentOptions& c = of->step.configuration;
+  std::vector<Option> of_model = {
+      app.add_option("--model", of->step.model,
+                     "One model on the devices, each with its fastest layout"),
+      app.add_option("--devices", of->count, "With --model: of each; else the fewest that hold it")
+          .check(within(1, 65536)),
+      app.add_option("--batch", c.batch, "With --model: sequences (32)"),
+      app.add_option("--context", c.context, "With --model: their tokens (4096)"),
+      app.add_option("--dtype", c.dtype, precision_help())};
+  for (Option& option : of_model) {
+    if (&option != &of_model.front()) option.with("--model");
+    for (const char* o : {"--what-if", "--op", "--layout", "--floor", "--out"}) option.excludes(o);
+  }
   return [=](const GlobalOptions&) {
+    if (!of->step.model.empty()) {
+      of->names = sides->names;
+      of->prices = sides->prices;
+      return shown(tune::model_on_devices_view(tune::model_on_devices(*of, step_folders()),
+                                               stdout_columns()));
+    }
     std::vector<history::WhatIf> what_ifs;
     for (const std::string& text : *texts) {
       what_ifs.push_back(history::parse_what_if(text, sides->names.size()));

@@ -54,10 +54,16 @@ std::string layout_text(const Parallel& parallel) {
 
 std::string devices_text(const PricedStep& step) {
   if (!step.device) return {};
-  const std::int64_t n = step.graph.configuration.devices();
-  if (n == 1) return " on " + step.device->id;
-  return fmt::format(" on {} x {} ({})", n, step.device->id,
-                     layout_text(step.graph.configuration.parallel));
+  const Configuration& c = step.graph.configuration;
+  const auto& peaks = step.device->peaks;
+  // Checkpoints are in bf16, and a precision that was not chosen is another one.
+  const bool lacks_bf16 = !peaks.empty() && c.precision.activation != Dtype::bf16 &&
+                          std::ranges::find(peaks, Dtype::bf16, &Peak::dtype) == peaks.end();
+  const std::string in =
+      lacks_bf16 ? fmt::format(" in {}, as it has no bf16", c.precision.name) : std::string();
+  const std::int64_t n = c.devices();
+  if (n == 1) return " on " + step.device->id + in;
+  return fmt::format(" on {} x {} ({}){}", n, step.device->id, layout_text(c.parallel), in);
 }
 
 // " (w4a16: 4 bits, group 128)"; nothing for wider weights.
@@ -75,16 +81,26 @@ std::string packed_text(const PricedStep& step) {
   return {};
 }
 
+double bound_share(const PricedStep& step, const StepExpectation& expected) {
+  const auto shares = expected_shares(step, expected);
+  const auto at = shares.find(std::string(provenance_name(Provenance::roofline)));
+  return at == shares.end() ? 0 : at->second;
+}
+
 // What comes of a step that nobody measured.
 std::string forecast_line(const PricedStep& step, const StepAnswer& a) {
   const bool is_floor = a.source == TimeSource::floor;
+  // Where bounds are most of the time a forecast is hardly one.
+  const double bounds = is_floor ? 1 : bound_share(step, *a.expected);
   const std::string unit = workload(step).phase == Phase::decode    ? "tokens/s"
                            : workload(step).phase == Phase::prefill ? "prompt tokens/s"
                                                                     : "tokens/s trained";
   std::string out = workload(step).phase == Phase::prefill ? time_text(a) + " to the first token, "
                                                            : std::string();
   out += a.rate ? rate_text(*a.rate, unit) : "no rate";
-  out += is_floor ? " at best" : ", forecast";
+  out += is_floor       ? " at best"
+         : bounds > 0.5 ? fmt::format(", {} of it bounds,", whole_percent(bounds))
+                        : ", forecast";
   out += devices_text(step);
   if (!is_floor && a.best_rate) out += ", at best " + four_digits_text(*a.best_rate);
   if (workload(step).phase == Phase::prefill) return out;
@@ -148,8 +164,9 @@ std::string change_line(const PricedStep& step, const StepAnswer& a) {
 
 std::string no_time_line(const PricedStep& step, const StepAnswer& a) {
   const GraphTotals& totals = step.totals();
-  return fmt::format("no time: {}; a rank computes {:.3f} GFLOP and moves {}", a.reason,
-                     totals.matmul_flops_per_rank / 1e9, bytes_text(totals.bytes_per_rank));
+  return fmt::format("no time: {}; a rank computes {} and moves {}", a.reason,
+                     report::flop_text(totals.matmul_flops_per_rank),
+                     bytes_text(totals.bytes_per_rank));
 }
 
 std::string what_comes(const PricedStep& step, const StepAnswer& a) {
@@ -217,7 +234,7 @@ std::string memory_line(const PricedStep& step, const StepAnswer& a) {
   }
   std::string out = fmt::format("{} of {}: fits", start, has);
   if (const auto room = room_of(step)) {
-    return out + fmt::format(", weights {}{}; cache left {}: {} {} of {} tokens",
+    return out + fmt::format(", weights {}{}; left for the cache {}: {} {} of {} tokens",
                              size_text(step.memory.largest.weight_bytes), packed_text(step),
                              size_text(room->cache_bytes), room->sequences,
                              room->sequences == 1 ? "sequence" : "sequences",

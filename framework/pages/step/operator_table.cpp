@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "pages/step/step_page.hpp"
+#include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
@@ -17,7 +18,8 @@ constexpr double least_ns = 1e3;  // that is printed of a time
 
 std::string ms_text(const std::optional<double>& ns) {
   if (!ns) return "-";
-  return *ns > 0 && *ns < least_ns ? "<0.001" : report::significant_text(*ns / 1e6);
+  if (*ns > 0 && *ns < least_ns) return "<0.001";
+  return *ns < 1e10 ? report::significant_text(*ns / 1e6) : report::four_digits_text(*ns / 1e6);
 }
 
 // No kernel takes less than its launch: where that is its time, a figure of each says nothing.

@@ -4,6 +4,7 @@
 
 #include "model/spec/coverage.hpp"
 #include "pages/step/step_page.hpp"
+#include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::pages {
@@ -57,8 +58,8 @@ std::string measured_text(const StepPage& page, const StepUtilisation& u) {
 std::string totals_text(const StepPage& page) {
   const GraphTotals& totals = page.step.totals();
   const std::string text = fmt::format(
-      "matmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n{}", totals.matmul_flops / 1e9,
-      totals.matmul_flops_per_rank / 1e9, report::bytes_text(totals.bytes_per_rank),
+      "matmul {} a step; per rank {}, {} moved\n{}", report::flop_text(totals.matmul_flops),
+      report::flop_text(totals.matmul_flops_per_rank), report::bytes_text(totals.bytes_per_rank),
       page.step.is_training() ? "" : inference_memory(page));
   return report::wrapped_lines(text, page.form.width);
 }

@@ -47,7 +47,9 @@ constexpr Term table_entries[] = {
     Term{"command", "", "The command line that made the run.", "", "history"},
     Term{"compute", "", "The part of a step's time in which a device computes.", "", "simulate"},
     Term{"configurations", "", "Points of the space with a figure.", "", "history"},
-    Term{"cost", "USD/h", "Money: of a job, or of a unit per hour.", "", "plan-mix, rank-qpu"},
+    Term{"cost", "USD/h|USD/M tokens",
+         "Money: of a job, of a unit per hour, or of a million tokens.", "",
+         "plan-mix, rank-qpu, compare-devices"},
     Term{"deviation", "", "Spread of repeated measurements around their mean.", "", "deploy-check"},
     Term{"engine", "engine / predicted",
          "A serving engine (vLLM, SGLang, TensorRT-LLM, llama.cpp), and what it took against the "

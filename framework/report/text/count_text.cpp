@@ -16,7 +16,7 @@ std::string grouped_text(std::int64_t count) {
 }
 
 std::string four_digits_text(double value) {
-  if (!(std::abs(value) >= 1000 && std::abs(value) < 1e18)) return significant_text(value);
+  if (!(std::abs(value) >= 999.5 && std::abs(value) < 1e18)) return significant_text(value);
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 3);
   return grouped_text(std::llround(std::round(value / unit) * unit));
 }
@@ -26,6 +26,12 @@ std::string short_count_text(std::int64_t count) {
   if (n >= 1e12) return significant_text(n / 1e12) + " T";
   if (n >= 1e9) return significant_text(n / 1e9) + " B";
   return n >= 1e6 ? significant_text(n / 1e6) + " M" : std::to_string(count);
+}
+
+std::string flop_text(double flops) {
+  if (!(flops >= 999.5e12)) return rate_text(flops, "FLOP");
+  const bool is_exa = flops >= 999.5e15;
+  return four_digits_text(flops / (is_exa ? 1e18 : 1e15)) + (is_exa ? " EFLOP" : " PFLOP");
 }
 
 }  // namespace halmark::report

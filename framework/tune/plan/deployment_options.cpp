@@ -5,7 +5,6 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "plan/precision.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::tune {
@@ -26,7 +25,7 @@ std::int64_t imbalance_ppm(const std::string& text) {
 }  // namespace
 
 Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
-                              bool has_bf16) {
+                              const PrecisionFacts& facts) {
   const auto phase = parse_phase(options.phase);
   if (!phase) {
     throw refused("unknown phase '" + options.phase + "'", {},
@@ -52,9 +51,14 @@ Configuration deployment_from(const DeploymentOptions& options, const ModelSpec&
                                  : options.pp,
                        .ep = options.ep,
                        .stages = options.stages},
-          .precision = overridden(precision_of(options.dtype, precision_facts(spec, has_bf16)),
+          .precision = overridden(precision_of(options.dtype, facts),
                                   parse_precision_overrides(options.precision)),
           .workload = workload};
+}
+
+Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
+                              bool has_bf16) {
+  return deployment_from(options, spec, precision_facts(spec, has_bf16));
 }
 
 }  // namespace halmark::tune

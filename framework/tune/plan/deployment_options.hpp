@@ -8,6 +8,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "model/spec/model_spec.hpp"
+#include "plan/precision.hpp"
 
 namespace halmark::tune {
 
@@ -22,6 +23,8 @@ struct DeploymentOptions {
   std::string precision;  // kind=dtype,...
 };
 // Throws Error (exit 2) for an unknown phase, recipe, kind or dtype.
+Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
+                              const PrecisionFacts& facts);
 Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
                               bool has_bf16);
 

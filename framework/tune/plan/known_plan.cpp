@@ -80,10 +80,16 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
   return out;
 }
 
+PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device) {
+  PrecisionFacts out = precision_facts(spec, computes_bf16(device));
+  out.in_place_of_bf16 = in_place_of_bf16(device);
+  return out;
+}
+
 Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices) {
   const ModelSpec spec = load_model(asked.model, models);
   Device device = known_device(asked.device, devices);
-  const PrecisionFacts facts = precision_facts(spec, computes_bf16(device));
+  const PrecisionFacts facts = precision_facts(spec, device);
   const bool states_any = facts.packed || facts.kv_cache || !facts.named.empty();
   if (states_any) asked.stated = precision_of(checkpoint_recipe, facts).name;
   const auto fits = [&](const std::string& name) {
@@ -137,7 +143,7 @@ std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const F
   }
   ModelSpec spec = load_model(sweep.model, models);
   spec.fuses_qkv = sweep.fused_qkv;
-  const PrecisionFacts precisions = precision_facts(spec, computes_bf16(device));
+  const PrecisionFacts precisions = precision_facts(spec, device);
   Target target = priced_target(sweep, std::move(device));
   target.fabric = named_fabric(sweep.fabric, sweep.fabric_where, sweep.shards, fabrics);
   return std::make_unique<TunePlan>(sweep, std::move(spec), std::move(target), sweep.shards,

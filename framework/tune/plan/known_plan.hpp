@@ -15,6 +15,7 @@ namespace halmark::tune {
 
 // What the recipes of plan/precision.hpp depend on, of a model and of what executes it.
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
+PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device);
 
 using Folders = std::vector<std::filesystem::path>;
 

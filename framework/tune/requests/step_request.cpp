@@ -74,7 +74,8 @@ PricedStep priced_step(const StepRequest& request, const StepFolders& folders) {
   std::optional<Device> device;
   if (!request.device.empty()) device = known_device(request.device, folders.devices);
   Configuration configuration =
-      deployment_from(request.configuration, spec, !device || computes_bf16(*device));
+      deployment_from(request.configuration, spec,
+                      device ? precision_facts(spec, *device) : precision_facts(spec, true));
   configuration.parallel.cp = request.cp;
   if (request.training.micro_batch) {
     if (*request.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");

@@ -100,10 +100,9 @@ class Simulation {
   ServedSimulation run() {
     ServedSimulation out;
     out.spec = spec_;
-    out.configuration = {
-        .model = spec_.id,
-        .parallel = layout_of(q_),
-        .precision = precision_of(q_.dtype, precision_facts(spec_, computes_bf16(device_)))};
+    out.configuration = {.model = spec_.id,
+                         .parallel = layout_of(q_),
+                         .precision = precision_of(q_.dtype, precision_facts(spec_, device_))};
     out.levels = levels();
     serving::Load load = this->load();
     const auto layout = checked(out.configuration.parallel, out.configuration.precision);

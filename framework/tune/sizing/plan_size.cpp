@@ -47,7 +47,7 @@ report::View plan_size_view(const PlanSizeQuestion& q, const Folders& models,
   std::optional<Device> device;
   if (!q.device.empty()) device = known_device(q.device, devices);
   const Precision precision =
-      precision_of(q.dtype, precision_facts(spec, !device || computes_bf16(*device)));
+      precision_of(q.dtype, device ? precision_facts(spec, *device) : precision_facts(spec, true));
   if (q.requires_device) return floor_view(q, spec, device, precision);
   std::optional<Replica> replica;
   if (is_forecast(q.job)) {

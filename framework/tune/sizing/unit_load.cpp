@@ -33,7 +33,7 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
                                    .device_where = choice.device_where},
                                   device, devices, std::nullopt)),
       terms_(engine_terms(latencies_, &spec)),
-      precision_(precision_of(choice.dtype, precision_facts(spec, computes_bf16(device)))) {
+      precision_(precision_of(choice.dtype, precision_facts(spec, device))) {
   target_.backend = device.id;
   target_.datasheet = device;
   target_.memory_bytes =

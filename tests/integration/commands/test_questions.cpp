@@ -63,14 +63,15 @@ INSTANTIATE_TEST_SUITE_P(
             "does_it_fit",
             "model gpt-oss-120b --device h100",
             {"^[0-9]+ tokens/s \\(.*\\), forecast on h100-sxm, at best", "nothing was measured",
-             "^memory of a rank: 60\\.8 GiB of 79\\.2 GiB: fits, weights 60\\.8 GiB.*; cache left "
+             "^memory of a rank: 60\\.8 GiB of 79\\.2 GiB: fits, weights 60\\.8 GiB.*; left for "
+             "the cache "
              ".* "
              "GiB: [0-9]+ sequences of 8,192 tokens$",
              "^next: halmark tune gpt-oss-120b --device h100-sxm --devices 1"}},
         Question{"four_bits",
                  "model llama-3.1-8b --dtype int4 --device rtx-3090",
                  {"^[0-9]+ tokens/s ", "bound by memory",
-                  "weights 5\\.[0-9]+ GiB \\(w4a16: 4 bits, group 128\\); cache left"}},
+                  "weights 5\\.[0-9]+ GiB \\(w4a16: 4 bits, group 128\\); left for the cache"}},
         Question{"a_long_prompt",
                  "model llama-4-scout --device h200 --tp 8 --phase prefill --new-tokens 1000000",
                  {"^43\\.[0-9] s \\(.* s\\) to the first token, 23,[0-9]{3} prompt tokens/s "
@@ -133,6 +134,36 @@ INSTANTIATE_TEST_SUITE_P(
         Question{"devices_that_no_layout_takes",
                  "model llama-3.3-70b --device h100 --devices 4 --tp 3",
                  {"device_count_mismatch"},
+                 2},
+        Question{"without_bf16",
+                 "model llama-3.1-8b --device v100",
+                 {"^[0-9.]+ tokens/s \\(.*\\), 98 % of it bounds, on v100 in f16, as it has no "
+                  "bf16, at best",
+                  "bound by memory", "^memory of a rank: 15\\.1 GiB of 31\\.7 GiB: fits"}},
+        Question{
+            "without_bf16_and_too_large",
+            "model llama-3.1-8b --device t4",
+            {"^does not fit in f16: needs 15\\.1 GiB a rank of 14\\.6 GiB; fits from 2 devices",
+             "^in w8a16: .* tokens/s at best on t4"}},
+        Question{"without_bf16_on_a_cpu",
+                 "model qwen3-0.6b --device raspberry-pi-5",
+                 {"^[0-9.]+ tokens/s at best on raspberry-pi-5 in f16, as it has no bf16"}},
+        Question{"bf16_by_name_stays",
+                 "model llama-3.1-8b --device v100 --dtype bf16",
+                 {"^no time: v100 states no peak or bandwidth that 'q_proj' needs"}},
+        Question{"which_device",
+                 "compare-devices h100 h200 --model llama-3.3-70b --devices 4",
+                 {"^(undecided: h200 has|h200 is ahead:) 1\\.[0-9]+ times the tokens/s of h100-sxm "
+                  "\\([0-9.]+\\.\\.[0-9.]+\\)$",
+                  "^llama-3.3-70b in bf16 on 4 of each: decode batch 32 context 4096"}},
+        Question{
+            "which_device_for_a_large_model",
+            "compare-devices mi300x h200 --model deepseek-v3",
+            {"^(mi300x|h200): [0-9.]+ times the tokens/s of (mi300x|h200) at best: bounds decide",
+             "^deepseek-v3 in fp8 on 8 of each"}},
+        Question{"which_device_of_which_one_is_too_small",
+                 "compare-devices rtx-4090 h200 --model llama-3.3-70b --devices 2",
+                 {"does not fit on 2 x rtx-4090"},
                  2},
         Question{"two_measurements",
                  "model llama-3.1-8b --device rtx-4090 --tokens-per-s 35 --measured-ms 28",
@@ -249,6 +280,25 @@ TEST_F(ModelFigures, a_served_load_has_the_figures_of_the_search) {
   EXPECT_NEAR(one["figures"]["tokens_per_s"].get<double>() * request_s, 64 * 500, 1e-3);
   EXPECT_GT(one["tokens_per_s_at_best"].get<double>(),
             one["figures"]["tokens_per_s"].get<double>());
+}
+
+// 4.8 over 3.35 TB/s where memory binds; power and price by the second.
+TEST_F(ModelFigures, devices_are_compared_at_equal_settings) {
+  const Json d = data_of(words(
+      "compare-devices h100 h200 --model llama-3.3-70b --devices 4 --price h200=3.6 --batch 8"));
+  const Json &h100 = d["sides"][0], &h200 = d["sides"][1];
+  const auto figure = [](const Json& of, const char* name) { return of[name].get<double>(); };
+  EXPECT_NEAR(figure(h200["answer"], "tokens_per_s_at_best") /
+                  figure(h100["answer"], "tokens_per_s_at_best"),
+              4.8 / 3.35, 0.05);
+  EXPECT_EQ(d["ahead"]["device"], "h200");
+  const double rate = figure(h200["answer"], "tokens_per_s");
+  EXPECT_NEAR(figure(h200, "usd_per_million_tokens"), 4 * 3.6 / 3600 * 1e6 / rate, 1e-9);
+  EXPECT_NEAR(figure(h200, "energy_j_per_token"), 4 * 700 / rate, 1e-9);
+  EXPECT_TRUE(h100["usd_per_million_tokens"].is_null());
+  const Json alone =
+      data_of(words("model llama-3.3-70b --device h200 --devices 4 --batch 8 --context 4096"));
+  EXPECT_EQ(h200["answer"]["tokens_per_s"], alone["answer"]["tokens_per_s"]);
 }
 
 // A token of llama-3.1-8b keeps 128 KiB: 2 x 8 heads x 128 x 32 layers x 2 bytes.

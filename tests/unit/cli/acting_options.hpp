@@ -459,6 +459,13 @@ inline constexpr const char* acting_options = R"(
   --op rmsnorm
   --floor nosuch
   --out d.json
+> compare-devices h100-sxm h200
+  --model qwen3-0.6b
+> compare-devices h100-sxm h200 --model qwen3-0.6b
+  --devices 2
+  --batch 4
+  --context 128
+  --dtype fp8
 > compare-devices table.csv=h100-sxm a100
   --layout layout.toml
 > history --db %f/dense.db

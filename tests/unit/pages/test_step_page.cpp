@@ -24,8 +24,9 @@ TEST(StepPage, begins_with_time_mfu_bottleneck_and_fit) {
                                               "2\\.[0-9]+ ms a step"));
   EXPECT_THAT(lines[1], testing::MatchesRegex("floor \\(nothing was measured\\); bound by memory, "
                                               "most in .*; MFU at most .* %"));
-  EXPECT_THAT(lines[2], testing::MatchesRegex("memory of a rank: .* of 74.5 GiB: fits, weights .*; "
-                                              "cache left .*: [0-9]+ sequences of 8,192 tokens"));
+  EXPECT_THAT(lines[2],
+              testing::MatchesRegex("memory of a rank: .* of 74.5 GiB: fits, weights .*; "
+                                    "left for the cache .*: [0-9]+ sequences of 8,192 tokens"));
   EXPECT_THAT(lines[3], StartsWith("next: halmark tune qwen3-0.6b --device round"));
   EXPECT_EQ(view.data["answer"]["text"], lines[0]);
   EXPECT_THAT(view.data,
@@ -85,7 +86,7 @@ TEST(StepPage, what_is_expected_stands_with_its_interval_beside_its_bound) {
 
 TEST(StepPage, without_a_device_it_says_what_is_missing_and_shows_work_for_time) {
   const report::View view = step_view(qwen({}, std::nullopt), {});
-  EXPECT_THAT(view.text, StartsWith("no time: no device named (--device); a rank computes 11.415 "
+  EXPECT_THAT(view.text, StartsWith("no time: no device named (--device); a rank computes 11.4 "
                                     "GFLOP"));
   EXPECT_THAT(view.text, HasSubstr("MiB/rank"));
   EXPECT_THAT(view.text, Not(HasSubstr("of time")));

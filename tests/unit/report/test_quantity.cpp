@@ -1,4 +1,5 @@
 // Numbers for people, against what printf rounds to and both sides of every unit.
+#include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
 
 #include <gtest/gtest.h>
@@ -126,6 +127,28 @@ TEST(Quantity, ticks_are_round) {
   EXPECT_EQ(compact_text(0), "0");
   EXPECT_EQ(duration_tick_text(2.5e6), "2.5 ms");
   EXPECT_EQ(duration_tick_text(2e7), "20 ms");
+}
+
+// Four digits, one less below 1000; both sides of every step.
+TEST(Quantity, large_counts_are_read_without_counting_zeros) {
+  for (const auto& [value, text] :
+       {std::pair(51.04, "51.0"), std::pair(999.4, "999"), std::pair(999.6, "1,000"),
+        std::pair(1433.2, "1,433"), std::pair(23207.0, "23,210"), std::pair(2967900.0, "2,968,000"),
+        std::pair(-23207.0, "-23,210"), std::pair(nan, "-")}) {
+    EXPECT_EQ(four_digits_text(value), text);
+  }
+  EXPECT_EQ(grouped_text(40960), "40,960");
+  EXPECT_EQ(grouped_text(999), "999");
+  EXPECT_EQ(grouped_text(-999), "-999");
+  EXPECT_EQ(grouped_text(-1234567), "-1,234,567");
+  EXPECT_EQ(short_count_text(8'030'261'248), "8.03 B");
+  EXPECT_EQ(short_count_text(596'049'920), "596 M");
+  EXPECT_EQ(short_count_text(1'026'000'000'000), "1.03 T");
+  EXPECT_EQ(short_count_text(124'000), "124000");
+  EXPECT_EQ(flop_text(15.546e9), "15.5 GFLOP");
+  EXPECT_EQ(flop_text(999.4e12), "999 TFLOP");
+  EXPECT_EQ(flop_text(1.5610e17), "156 PFLOP");
+  EXPECT_EQ(flop_text(2e18), "2.00 EFLOP");
 }
 
 }  // namespace

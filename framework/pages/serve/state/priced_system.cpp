@@ -86,7 +86,7 @@ void PricedSystem::begin_pricing() {
 }
 
 Precision PricedSystem::precision(const std::string& recipe) const {
-  return precision_of(recipe, tune::precision_facts(spec_, computes_bf16(device())));
+  return precision_of(recipe, tune::precision_facts(spec_, device()));
 }
 
 PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parallel,

@@ -18,7 +18,7 @@ std::shared_ptr<PricedStep> narrower_step(const PricedStep& step) {
   const Device& device = *step.device;
   const bool has_fp8 =
       std::ranges::find(device.peaks, Dtype::f8_e4m3fn, &Peak::dtype) != device.peaks.end();
-  const PrecisionFacts facts = precision_facts(step.graph.spec, computes_bf16(device));
+  const PrecisionFacts facts = precision_facts(step.graph.spec, device);
   for (const std::string_view recipe : {has_fp8 ? "fp8" : "w8a16", "w4a16"}) {
     Configuration c = step.graph.configuration;
     c.precision = precision_of(recipe, facts);
