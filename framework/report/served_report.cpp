@@ -180,6 +180,8 @@ std::string served_text(const ServedReport& r, bool color, int width) {
   std::string out = bold(r.title + ": " + r.model) + "; " + line(request_text(r));
   out += line(answer_text(r));
   out += line(title_of_front(r) + next);
+  const std::size_t device = std::min<std::size_t>(1, r.basis.size());  // its line comes first
+  if (device > 0) out += line(r.basis.front());
   Points shown;
   if (!r.front.empty()) {
     shown = shown_points(r);
@@ -199,7 +201,7 @@ std::string served_text(const ServedReport& r, bool color, int width) {
     }
   }
   out += '\n';
-  for (const std::string& basis : r.basis) out += line(basis);
+  for (const std::string& basis : std::span(r.basis).subspan(device)) out += line(basis);
   if (r.chosen) shown = {r.chosen->index};
   for (const std::string& origin : origins(r, shown)) out += line(origin);
   if (!r.levels.empty()) out += line(probability_basis(r));
