@@ -58,6 +58,7 @@ std::string devices_text(const PricedStep& step) {
   const auto& peaks = step.device->peaks;
   // Checkpoints are in bf16, and a precision that was not chosen is another one.
   const bool lacks_bf16 = !peaks.empty() && c.precision.activation != Dtype::bf16 &&
+                          c.precision.name == dtype_name(c.precision.activation) &&
                           std::ranges::find(peaks, Dtype::bf16, &Peak::dtype) == peaks.end();
   const std::string in =
       lacks_bf16 ? fmt::format(" in {}, as it has no bf16", c.precision.name) : std::string();
@@ -271,8 +272,7 @@ std::string next_command(const PricedStep& step, const StepAnswer& a) {
                        more->ep);
   }
   if (a.source == TimeSource::measured) return "halmark trace FILE.json --compare " + model;
-  return fmt::format("halmark tune {}{} --devices {} --input 1000 --output 200", model, on,
-                     c.devices());
+  return fmt::format("halmark tune {}{} --devices {}", model, on, c.devices());
 }
 
 std::string prediction_text(const ModelSpec& spec) {

@@ -44,7 +44,8 @@ Sweep sweep_of(const StepRequest& step, const ServedRequest& load, const Device&
                                             .device = step.device,
                                             .devices = step.devices.value_or(stated),
                                             .input_tokens = load.input_tokens,
-                                            .output_tokens = load.output_tokens},
+                                            .output_tokens = load.output_tokens,
+                                            .concurrency = {load.concurrency}},
                                            device),
                           "the command line");
   std::string precision = c.dtype;
@@ -52,7 +53,6 @@ Sweep sweep_of(const StepRequest& step, const ServedRequest& load, const Device&
     precision += letter == ',' ? '+' : letter;
   }
   out.precisions = {precision};
-  out.served->concurrency = {load.concurrency};
   out.fused_qkv = step.fused_qkv;
   out.routing_skew = c.routing_skew;
   out.fabric = step.fabric;
