@@ -113,7 +113,7 @@ report::View exported(Deployment deployment, const Pick& pick, const EngineTable
                            " is the newest release known here; --server-version names another");
   }
   const std::vector<OwnStep> own = own_steps(deployment, launch.engine, request.own_steps);
-  launch.own_lines = own_step_lines(launch.engine, own);
+  launch.own_lines = own_step_lines(deployment, launch.engine, own);
   report::View out =
       written(request.is_cluster()
                   ? std::vector{manifest_file(deployment, launch, nodes, {.image = request.image})}

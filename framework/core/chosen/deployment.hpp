@@ -53,6 +53,7 @@ struct Deployment {
   std::string chosen_because;                 // one sentence; "" = the user named it
   std::string command;                        // that searches again
   std::string provenance;                     // of its times: "roofline", "measured"
+  std::string forecast_engine = {};           // whose kernels and overhead they are; "" = none
   std::string checkpoint;                     // what an engine loads: a name of a hub, or a folder
   bool is_checkpoint_named = false;           // by the user: what it stores is not known
   std::vector<std::string> model_names = {};  // all that its configuration goes by

@@ -65,9 +65,15 @@ std::vector<OwnStep> own_steps(const Deployment& d, const std::string& engine,
   return out;
 }
 
-std::vector<std::string> own_step_lines(const std::string& engine, std::span<const OwnStep> steps) {
+std::vector<std::string> own_step_lines(const Deployment& d, const std::string& engine,
+                                        std::span<const OwnStep> steps) {
   std::vector<std::string> out;
-  if (std::ranges::none_of(steps, &OwnStep::is_of_point)) {
+  const bool is_measured = std::ranges::any_of(steps, &OwnStep::is_of_point);
+  if (!is_measured && d.forecast_engine == engine) {
+    out.push_back("a forecast of " + engine +
+                  ": kernels that others measured under it, and its overhead terms; halmark import "
+                  "reads the engine's own benchmark");
+  } else if (!is_measured) {
     // Both figures: Qwen3-0.6B, 8-bit weights, one sequence, on one guest with two cores.
     out.push_back(
         "no forecast of " + engine +

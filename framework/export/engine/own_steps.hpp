@@ -23,7 +23,8 @@ std::vector<OwnStep> own_steps(const Deployment& deployment, const std::string& 
 
 // One line each: the engine's own times and their origin; where none is of the point, first that
 // its forecast is none of this engine.
-std::vector<std::string> own_step_lines(const std::string& engine, std::span<const OwnStep> steps);
+std::vector<std::string> own_step_lines(const Deployment& deployment, const std::string& engine,
+                                        std::span<const OwnStep> steps);
 Json own_steps_json(std::span<const OwnStep> steps);
 
 }  // namespace halmark::exports

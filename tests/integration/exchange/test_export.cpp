@@ -57,7 +57,7 @@ TEST_F(Export, a_model_with_words_about_its_load_becomes_a_sweep_a_point_and_a_c
                "--tpot",  "30ms",          "--as",     "vllm", "--server-version", "0.20.1",
                "--db",    "x.db"});
   EXPECT_EQ(data["picked"]["key"], data["export"]["key"]);
-  EXPECT_EQ(data["export"]["is_forecast_of_engine"], false);
+  EXPECT_EQ(data["export"]["is_forecast_of_engine"], true);
   const std::string text = read("qwen3-30b-a3b-4x-h200.toml");
   EXPECT_THAT(text, HasSubstr("ttft_ms = 1000"));
   EXPECT_THAT(text, HasSubstr("tpot_ms = 30"));

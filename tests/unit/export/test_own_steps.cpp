@@ -32,11 +32,16 @@ EngineImport imported(const std::string& engine, const std::string& model, std::
 
 std::vector<std::string> lines(const EngineImport& import) {
   const Deployment d = test::small_deployment({});
-  return own_step_lines("vllm", own_steps(d, "vllm", {&import, 1}));
+  return own_step_lines(d, "vllm", own_steps(d, "vllm", {&import, 1}));
 }
 
 TEST(OwnSteps, without_one_the_forecast_is_said_to_be_none_of_the_engine) {
-  EXPECT_THAT(own_step_lines("vllm", {}), ElementsAre(HasSubstr("no forecast of vllm")));
+  Deployment d = test::small_deployment({});
+  EXPECT_THAT(own_step_lines(d, "vllm", {}), ElementsAre(HasSubstr("no forecast of vllm")));
+  d.forecast_engine = "vllm";
+  EXPECT_THAT(own_step_lines(d, "vllm", {}),
+              ElementsAre(testing::StartsWith("a forecast of vllm")));
+  EXPECT_THAT(own_step_lines(d, "sglang", {}), ElementsAre(HasSubstr("no forecast of sglang")));
   EXPECT_THAT(lines(imported("sglang", "small", 64)), ElementsAre(HasSubstr("no forecast of")));
   EXPECT_THAT(lines(imported("vllm", "other", 64)), ElementsAre(HasSubstr("no forecast of")));
 }
@@ -102,7 +107,7 @@ TEST(OwnSteps, a_script_has_their_lines_and_no_second_sentence) {
   Launch l = test::launch(d, "vllm", "0.20.1");
   EXPECT_THAT(launch_files(d, l).front().text, HasSubstr("# no forecast of vllm"));
   const EngineImport import = imported("vllm", "small", 64);
-  l.own_lines = own_step_lines("vllm", own_steps(d, "vllm", {&import, 1}));
+  l.own_lines = own_step_lines(d, "vllm", own_steps(d, "vllm", {&import, 1}));
   const std::string script = launch_files(d, l).front().text;
   EXPECT_THAT(script, HasSubstr("# vllm itself: decode"));
   EXPECT_THAT(script, Not(HasSubstr("no forecast of vllm")));

@@ -60,6 +60,33 @@ TEST(Deployment, is_the_point_of_that_number_with_where_it_is_from) {
   }
 }
 
+// The file is a forecast of an engine whose terms the search names, and of no other.
+TEST(Deployment, names_the_engine_that_its_times_are_a_forecast_of) {
+  EXPECT_EQ(deployment_of(front(), 1, "", models, devices).forecast_engine, "");
+  for (const char* line :
+       {"engine: terms of vllm, all models, fitted", "engine: terms of vllm with x"}) {
+    SearchedFront forecast = front();
+    forecast.basis.emplace_back(line);
+    EXPECT_EQ(deployment_of(forecast, 1, "", models, devices).forecast_engine, "vllm");
+  }
+}
+
+// Qwen3-0.6B in 16 bits: 114,688 bytes of cache a token of its 40,960. An H100 holds them all; of
+// a device with 4.45 GiB for it, 1.1 of weights leave room for a part, by thousands.
+TEST(Deployment, a_sequence_of_the_models_length_fits_or_is_cut_to_what_memory_holds) {
+  const Deployment whole = deployment_of(front(), 1, "", models, devices);
+  EXPECT_EQ(whole.model_tokens, 40'960);
+  EXPECT_FALSE(whole.room_tokens);
+  SearchedFront small = front();
+  small.memory_fraction = 0.05;
+  const Deployment cut = deployment_of(small, 1, "", models, devices);
+  const double room = 0.05 * 85'028'896'768 - static_cast<double>(cut.rank.weights);
+  ASSERT_TRUE(cut.room_tokens);
+  EXPECT_LE(static_cast<double>(*cut.room_tokens) * 114'688, room);
+  EXPECT_GT(static_cast<double>(*cut.room_tokens + 1024) * 114'688, room);
+  EXPECT_EQ(*cut.room_tokens % 1024, 0);
+}
+
 TEST(Deployment, loads_what_the_user_names) {
   const Deployment named = deployment_of(front(), 1, "/models/own", models, devices);
   EXPECT_EQ(named.checkpoint, "/models/own");
