@@ -101,7 +101,8 @@ std::vector<std::string> deployment_lines(const Deployment& d, const Launch& lau
                                   d.point_name + ": " + c.key()};
   if (!d.chosen_because.empty()) out.push_back(d.chosen_because);
   out.push_back(figures_text(d));
-  const auto own = launch.own_lines.empty() ? own_step_lines(d, launch.engine, {}) : launch.own_lines;
+  const auto own =
+      launch.own_lines.empty() ? own_step_lines(d, launch.engine, {}) : launch.own_lines;
   out.insert(out.end(), own.begin(), own.end());
   if (d.rank.total() > 0) {
     out.push_back("memory of the fullest rank: " + gib_text(d.rank.weights) + " of weights, " +

@@ -33,14 +33,14 @@ std::string written(const SearchedFront& front, const PointRequest& request, con
   return '\n' + view.text;
 }
 
-// For the first engine that starts the point as it is, else with a checkpoint that the user has to
+// For the first engine that starts the point as it is, or with a checkpoint that the user has to
 // name; for none where no engine does.
 exports::ExportRequest startable(const SearchedFront& front, std::size_t index,
                                  exports::ExportRequest request) {
   if (!request.as.empty()) return request;
-  for (const std::string checkpoint : {"", "NAME"}) {
-    request.checkpoint = checkpoint;
-    for (const std::string& engine : exports::engine_names()) {
+  for (const std::string& engine : exports::engine_names()) {
+    for (const std::string checkpoint : {"", "NAME"}) {
+      request.checkpoint = checkpoint;
       try {
         exports::launch_of(deployment_at(front, index, request),
                            exports::read_engine_table(engine, "", config_dirs("engines")));
