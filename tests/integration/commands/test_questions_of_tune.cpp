@@ -150,6 +150,15 @@ TEST_F(QuestionsOfTune, a_priced_search_has_its_page_and_is_reported_again) {
   EXPECT_THAT(read("r.csv"), HasSubstr("qwen3-8b i1000 o200 "));
 }
 
+// 18 links of 25 GB/s one way, as NVIDIA states of an H100; one device exchanges nothing.
+TEST_F(QuestionsOfTune, the_link_that_prices_collectives_is_named) {
+  EXPECT_THAT(halmark(asked("qwen3-8b --device h100 --devices 2")).out,
+              HasSubstr("\nlink: collectives that no table has over NVLink4"));
+  EXPECT_THAT(halmark(asked("qwen3-8b --device h100 --devices 2")).out,
+              HasSubstr(", 450 GB/s of a device one way\n"));
+  EXPECT_THAT(halmark(asked("qwen3-8b --device h100")).out, Not(HasSubstr("\nlink: ")));
+}
+
 TEST_F(QuestionsOfTune, requests_in_flight_are_those_that_were_stated) {
   const Json data = data_of(asked("qwen3-8b --device h100 --concurrency 3,7 --json"));
   for (const Json& p : data["front"]) {

@@ -10,6 +10,7 @@
 #include "core/version.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
+#include "roofline/links.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/loop.hpp"
 #include "tune/search/priced/priced_search.hpp"
@@ -23,6 +24,16 @@ namespace {
 Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
   sweep.latency = choice.sources;
   return sweep;
+}
+
+// What joins the devices where no table has the collective and no fabric is named.
+std::string link_line(const TunePlan& plan) {
+  const roofline::Links links(*plan.target().datasheet,
+                              plan.sweep().serving_devices.network_bytes_per_s);
+  const bool is_alone = std::ranges::max(plan.sweep().shards) == 1;
+  if (is_alone || plan.target().fabric || !links.link_bytes_per_s) return {};
+  return fmt::format("link: collectives that no table has over {}, {:.4g} GB/s of a device one way",
+                     links.name, *links.link_bytes_per_s / 1e9);
 }
 
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
@@ -99,6 +110,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   report.basis = basis(latencies);
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
   report.has_engine_interval = fitted.has_value();
+  if (auto line = link_line(*plan_); !line.empty()) report.basis.push_back(std::move(line));
   if (fitted) report.basis.push_back("engine: " + serving::source_text(*fitted));
   if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());
   report.tables = latencies.table_use();
