@@ -10,7 +10,6 @@
 #include "core/version.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
-#include "roofline/links.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/loop.hpp"
 #include "tune/search/priced/priced_search.hpp"
@@ -28,12 +27,12 @@ Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
 
 // What joins the devices where no table has the collective and no fabric is named.
 std::string link_line(const TunePlan& plan) {
-  const roofline::Links links(*plan.target().datasheet,
-                              plan.sweep().serving_devices.network_bytes_per_s);
+  const std::vector<Link>& links = plan.target().datasheet->links;
   const bool is_alone = std::ranges::max(plan.sweep().shards) == 1;
-  if (is_alone || plan.target().fabric || !links.link_bytes_per_s) return {};
+  if (is_alone || plan.target().fabric || links.empty()) return {};
+  const Link& fastest = *std::ranges::max_element(links, {}, &Link::bytes_per_s);
   return fmt::format("link: collectives that no table has over {}, {:.4g} GB/s of a device one way",
-                     links.name, *links.link_bytes_per_s / 1e9);
+                     fastest.name, fastest.bytes_per_s / 1e9);
 }
 
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
