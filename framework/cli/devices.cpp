@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/built_plugins.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "plan/device/device_file.hpp"
 #include "plan/device/device_query.hpp"
@@ -28,6 +29,7 @@ CommandResult local(const GlobalOptions& options) {
 
 Action add_devices(OptionSet& app) {
   const auto query = std::make_shared<DeviceQuery>();
+  const auto names = app.add<std::vector<std::string>>("device", "Known devices to show");
   const auto lists_known = app.add_flag("--known", "List the devices of configs/devices instead");
   app.add_option("--where", query->where,
                  "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"")
@@ -37,9 +39,12 @@ Action add_devices(OptionSet& app) {
                  "bf16 fp8 int8 ...")
       .with("--known");
   return [=](const GlobalOptions& options) {
-    if (!*lists_known) return local(options);
-    return shown(report::known_devices_view(
-        select_devices(known_devices(config_dirs("devices")), *query), stdout_columns()));
+    if (!*lists_known && names->empty()) return local(options);
+    std::vector<Device> known;
+    for (const std::string& name : *names) known.push_back(known_device(name));
+    if (names->empty()) known = known_devices(config_dirs("devices"));
+    return shown(
+        report::known_devices_view(select_devices(std::move(known), *query), stdout_columns()));
   };
 }
 

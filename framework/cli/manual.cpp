@@ -20,12 +20,15 @@ Action add_completion(OptionSet& app) {
 
 Action add_man(OptionSet& app) {
   const auto folder =
-      app.add<std::string>("folder", "Where the pages are written; it must exist").required();
+      app.add<std::string>("folder", "Where the pages are written; made where it is absent")
+          .required();
   app.add_example("  halmark man ~/.local/share/man/man1");
   return [folder, app](const GlobalOptions&) {
     HelpTable help = app.help();
     help.version = std::string("halmark ") + tool_version;
     CommandResult result;
+    std::error_code absent;  // said of the first page
+    std::filesystem::create_directories(*folder, absent);
     for (const ManPage& page : man_pages(help)) {
       const std::string path = (std::filesystem::path(*folder) / page.file).string();
       write_whole_file(page.text, path);

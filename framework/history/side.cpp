@@ -160,7 +160,8 @@ Side load_side(const std::string& name, const std::string& database) {
     return journal_side(shown, named->first, {named->second}, *store);
   }
   if (!is_database_there(name)) {
-    throw refused("there is no such run, date or file", shown, side_remedy);
+    throw refused("there is no such run, date or file", shown,
+                  std::string(side_remedy) + "; halmark compare-devices compares known devices");
   }
   const std::unique_ptr<Store> store = open_store_read_only(name);
   return journal_side(shown, name, store->latest_runs(runs_max), *store);

@@ -66,6 +66,12 @@ Error usage_error(const CLI::ParseError& error, const CLI::App& app,
   if (auto unknown = unknown_word(app, commands, understood)) return *unknown;
   std::string what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
+  constexpr std::string_view conversion = "Could not convert: ";
+  if (what.starts_with(conversion)) {
+    const std::size_t is = what.find(" = ");
+    what = what.substr(conversion.size(), is - conversion.size()) + ": '" +
+           what.substr(std::min(what.size(), is + 3)) + "' is no number of its kind";
+  }
   return refused(what, {}, "see " + path_of(innermost(app)) + " --help");
 }
 

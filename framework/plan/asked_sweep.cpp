@@ -18,7 +18,7 @@ namespace halmark {
 namespace {
 
 constexpr double ns_per_ms = 1e6;
-constexpr std::int64_t concurrency_max = 1024, usual_input = 1000, usual_output = 200;
+constexpr std::int64_t concurrency_max = 1024;
 
 // A basic string of TOML.
 std::string quoted(const std::string& text) {
@@ -123,8 +123,8 @@ std::string take_usual(AskedSweep& asked) {
     out += (out.empty() ? "assumed: " : ", ") + text;
   };
   put(asked.devices, 1, "1 device (--devices)");
-  put(asked.input_tokens, usual_input, "prompts of 1000 tokens (--input)");
-  put(asked.output_tokens, usual_output, "answers of 200 (--output)");
+  put(asked.input_tokens, usual_request.input_tokens, "prompts of 1000 tokens (--input)");
+  put(asked.output_tokens, usual_request.output_tokens, "answers of 200 (--output)");
   return out;
 }
 

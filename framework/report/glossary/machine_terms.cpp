@@ -45,7 +45,11 @@ constexpr Term machine_entries[] = {
          "", "devices, fabric"},
     Term{"link", "links|link, one way",
          "What joins two devices: its name, and what it carries one way.", "", "devices, fabric"},
-    Term{"memory", "size|capacity",
+    Term{"link domain", "",
+         "The devices that a fast link joins: those of a node, or of an NVLink rack; beyond it a "
+         "network does.",
+         "", "tune, fabric"},
+    Term{"memory", "size|capacity|rank mem",
          "Bytes of a device or tier; of a configuration, the bytes that the fullest shard needs.",
          "", "devices, fabric, tune, report"},
     Term{"narrowest", "", "The link of the level that limits it.", "", "fabric"},

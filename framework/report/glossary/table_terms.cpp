@@ -47,7 +47,12 @@ constexpr Term table_entries[] = {
     Term{"command", "", "The command line that made the run.", "", "history"},
     Term{"compute", "", "The part of a step's time in which a device computes.", "", "simulate"},
     Term{"configurations", "", "Points of the space with a figure.", "", "history"},
-    Term{"cost", "USD/h|USD/M tokens",
+    Term{
+        "ahead", "TIE|open",
+        "Of two devices the one that takes less time; TIE: the interval of their ratio holds 1, or "
+        "the difference is below the floor; open: intervals do not say.",
+        "", "compare-devices"},
+    Term{"cost", "USD/h|USD/M tokens|USD/M",
          "Money: of a job, of a unit per hour, or of a million tokens.", "",
          "plan-mix, rank-qpu, compare-devices"},
     Term{"deviation", "", "Spread of repeated measurements around their mean.", "", "deploy-check"},
@@ -56,8 +61,14 @@ constexpr Term table_entries[] = {
          "prediction.",
          "engine time / predicted time", "deploy-check, simulate serving"},
     Term{"here", "", "The same kernel on this device, beside the recorded one.", "", "trace"},
-    Term{"front", "", "Configurations than which no other is better in every objective.", "",
-         "tune, report"},
+    Term{"fingerprint", "",
+         "What makes a machine's figures comparable: its CPUs, memory and libraries as one digest.",
+         "", "report, history"},
+    Term{"front", "pareto|Pareto front",
+         "Configurations than which no other is better in every objective.", "", "tune, report"},
+    Term{"goodput", "", "Requests per second that keep every level.", "", "simulate serving"},
+    Term{"knee", "", "The point of a front that is nearest to the best of every objective at once.",
+         "", "tune, export"},
     Term{"fits", "", "Whether every shard's share lies within the memory of its device.", "",
          "simulate"},
     Term{"FLOP/s", "",
@@ -96,6 +107,10 @@ constexpr Term table_entries[] = {
          "Time of a kernel with the old and the new build, measured in turns; their ratio with the "
          "range that it lies in with 95 % confidence.",
          "new / old", "compare"},
+    Term{"P(SLO)", "",
+         "The probability that every level is kept, by the intervals of a forecast or of measured "
+         "times; of the levels the one that is least sure decides.",
+         "", "tune, simulate serving"},
     Term{"pairs", "unsteady|apart",
          "Measurements in turns that a comparison rests on; unsteady: they were not all in one "
          "state of the machine; apart: pairs whose two sides were not.",

@@ -94,7 +94,9 @@ TEST_F(UnwritablePlaces, that_the_user_named_are_told_with_another_option) {
                            "/proc/nowhere/spool.db"};
   o = halmark(agent);
   EXPECT_THAT(o.exit_code, testing::AnyOf(1, 5)) << "5: without PostgreSQL";
-  if (o.exit_code == 1) EXPECT_THAT(o.err, HasSubstr("name another file with --spool"));
+  if (o.exit_code == 1) {
+    EXPECT_THAT(o.err, HasSubstr("name another file with --spool"));
+  }
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ inline constexpr const char* acting_options = R"(
   folder missing
 > devices --known
   ! --known: without it plugins are asked: tests/integration/devices
+  device h100
   --where 'memory_bytes >= 80e9'
   --sort bandwidth
 > doctor --devices %f/device.toml

@@ -136,8 +136,10 @@ TEST(Deployment, an_alias_keeps_its_name_in_every_file) {
               exports::launch_of(d, exports::read_engine_table(engine, version, folders));
           for (const exports::TextFile& file : exports::launch_files(d, launch)) {
             const bool names_model = file.name.ends_with(".sh");  // options.yaml does not
-            if (names_model) EXPECT_THAT(file.text, HasSubstr(alias)) << engine << file.name;
-            if (names_model) EXPECT_THAT(file.text, HasSubstr(spec.checkpoint));
+            if (names_model) {
+              EXPECT_THAT(file.text, HasSubstr(alias)) << engine << file.name;
+              EXPECT_THAT(file.text, HasSubstr(spec.checkpoint));
+            }
             if (spec.checkpoint != sibling && !spec.checkpoint.starts_with(sibling)) {
               EXPECT_THAT(file.text, Not(HasSubstr(sibling))) << alias << ' ' << engine;
             }
