@@ -307,7 +307,7 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
   }
   if (!is_sweep_file(options.sweep)) {
     options.model = std::exchange(options.sweep, named_sweep("quickstart", config_dirs("sweeps")));
-    load_model(options.model, config_dirs("models"));
+    tune::require_model(options.model, config_dirs("models"), config_dirs("sweeps"));
     note(global, "halmark: no --device is named: measured on this machine, as " + options.sweep +
                      " says\n");
   }

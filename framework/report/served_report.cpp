@@ -177,7 +177,9 @@ std::string served_text(const ServedReport& r, bool color, int width) {
     return report::wrapped(report::clean_text(text), width, 4);
   };
   const std::string next = r.next.empty() ? "" : "; next: " + r.next;
-  std::string out = bold(r.title + ": " + r.model) + "; " + line(request_text(r));
+  const std::string head = report::clean_text(r.title + ": " + r.model);
+  std::string out = line(head + "; " + request_text(r));
+  if (out.starts_with(head)) out = bold(head) + out.substr(head.size());
   out += line(answer_text(r));
   out += line(title_of_front(r) + next);
   const std::size_t device = std::min<std::size_t>(1, r.basis.size());  // its line comes first

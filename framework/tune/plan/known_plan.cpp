@@ -102,6 +102,23 @@ Device asked_device(AskedSweep& asked, const Folders& models, const Folders& dev
   return device;
 }
 
+void require_model(const std::string& word, const Folders& models, const Folders& sweeps) {
+  try {
+    load_model(word, models);
+  } catch (const Error&) {
+    std::vector<std::string> names;
+    std::error_code absent;
+    for (const std::filesystem::path& folder : sweeps) {
+      for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
+        if (entry.path().extension() == ".toml") names.push_back(entry.path().stem());
+      }
+    }
+    const std::string near = suggestion(word, names);
+    if (!near.starts_with("did you mean")) throw;
+    throw refused("'" + printable(word) + "' is no sweep file (*.toml)", {}, near);
+  }
+}
+
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
                                         const Folders& models, const Folders& fabrics) {
   if (sweep.fused_qkv) {

@@ -24,6 +24,9 @@ using Folders = std::vector<std::filesystem::path>;
 // Error (exit 2) for an unknown model or device.
 Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices);
 
+// Throws Error (exit 2) for a word that is no model, naming a shipped sweep of nearly that name.
+void require_model(const std::string& word, const Folders& models, const Folders& sweeps);
+
 // Of what is measured on `target`, whose limits hold where the sweep states none. Both throw as
 // named_fabric does.
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,

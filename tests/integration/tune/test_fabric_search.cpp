@@ -134,7 +134,8 @@ TEST_F(FabricSearch, requests_are_served_over_it_and_the_command_line_goes_first
   const Outcome text = halmark({"tune", "s.toml", "--fabric", "leaf-25gbe"});
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("over fabric leaf-25gbe"),
-                    HasSubstr("fabric leaf-25gbe: all_reduce by "), HasSubstr("closed form: ")));
+                    HasSubstr("fabric leaf-25gbe: send_recv by "), HasSubstr("closed form: ")))
+      << "of the choice, which has two stages";
 }
 
 TEST_F(FabricSearch, refusals_name_the_place) {

@@ -127,7 +127,7 @@ TEST(CarriedForecast, the_nearest_is_of_the_same_maker_and_multiplies_the_same_t
                                                         {"mi300x", "h200"},
                                                         {"b60", "l40s"},
                                                         {"t4", "l40s"},
-                                                        {"a10g", "l40s"},
+                                                        {"a10g", "a100"},
                                                         {"gaudi3", ""},
                                                         {"xeon-8592plus", ""}}) {
     const auto found = nearest_with_tables(known_device(id, devices), shipped, devices);
