@@ -104,10 +104,13 @@ TEST_F(HelpPages, man_pages_of_all_commands_format_without_a_warning) {
 }
 
 TEST_F(HelpPages, man_pages_without_a_folder_are_refused_in_one_line) {
-  const Outcome outcome = halmark({"man", "nowhere"});
+  write("file", "no folder");
+  const Outcome outcome = halmark({"man", "file/nowhere"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
   EXPECT_TRUE(is_one_line(outcome.err));
   EXPECT_THAT(outcome.err, HasSubstr("nowhere"));
+  EXPECT_EQ(halmark({"man", "made/here"}).exit_code, 0);
+  EXPECT_GT(read("made/here/halmark.1").size(), 100u);
 }
 
 }  // namespace

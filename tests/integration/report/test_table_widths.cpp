@@ -1,6 +1,7 @@
 // Tables on terminals of three widths and in files: they fit, nothing is cut, every row can be told
 // from every other.
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -13,9 +14,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// What bold and colours are switched by takes no column.
 int columns_of(const std::string& text) {
+  const std::string shown = std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
   return static_cast<int>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+      shown, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
