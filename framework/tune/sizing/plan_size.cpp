@@ -14,6 +14,13 @@ bool is_forecast(const Job& job) { return !job.tokens && !job.states_mfu(); }
 
 void check(const PlanSizeQuestion& q) {
   if (q.model.empty()) throw refused("no model is named", {}, "name an id or a config.json");
+  for (const std::int64_t tp : q.tp) {
+    if (tp >= 1 && tp <= 1024) continue;
+    throw refused(std::to_string(tp) + " devices are no unit", "--tp", "1 to 1024");
+  }
+  if (q.requires_device && q.tp.size() > 1) {
+    throw refused("the least device is of one number of devices", "--tp", "name one");
+  }
   if (q.requires_device) return;
   if (q.device.empty()) {
     throw refused("no device is named", {}, "--device ID; halmark devices --known lists them");
@@ -38,6 +45,15 @@ report::View floor_view(const PlanSizeQuestion& q, const ModelSpec& spec,
   return device_floor_view(device_floor(spec, precision, floor), device);
 }
 
+ReplicaChoice choice_of(const PlanSizeQuestion& q) {
+  ReplicaChoice out;
+  out.unit.dtype = q.dtype;
+  out.unit.latency = sources_or_default(q.latency, false);
+  out.tp = q.tp;
+  out.levels = parse_service_levels(q.slo, "--slo");
+  return out;
+}
+
 }  // namespace
 
 report::View plan_size_view(const PlanSizeQuestion& q, const Folders& models,
@@ -51,12 +67,8 @@ report::View plan_size_view(const PlanSizeQuestion& q, const Folders& models,
   if (q.requires_device) return floor_view(q, spec, device, precision);
   std::optional<Replica> replica;
   if (is_forecast(q.job)) {
-    replica =
-        replica_for(q.job, spec, *device,
-                    {.unit = {.dtype = q.dtype, .latency = sources_or_default(q.latency, false)},
-                     .tp = q.tp,
-                     .levels = parse_service_levels(q.slo, "--slo")},
-                    devices);
+    const ReplicaChoice choice = choice_of(q);
+    replica = replica_for(q.job, spec, *device, choice, devices);
   }
   const Replica* of = replica ? &*replica : nullptr;
   return job_view(spec, *device, q.job, size_job(spec, precision, *device, q.job, of), of);
