@@ -35,7 +35,7 @@ bool computes_fp8(const Device& device) {
                              [](const Peak& p) { return p.dtype == Dtype::f8_e4m3fn; });
 }
 
-// Beyond a domain of links a network has to be stated; nobody has asked about it. A link without a
+// Beyond a domain of links a network has to be stated, which no option does. A link without a
 // stated end joins all.
 bool leaves_domain(const AskedSweep& asked, const Device& device) {
   return std::ranges::none_of(device.links, [&](const Link& link) {

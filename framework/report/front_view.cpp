@@ -6,6 +6,7 @@
 
 #include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
+#include "report/text/layout_text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::report {
@@ -74,15 +75,7 @@ bool models_vary(const RunReport& report) {
 }
 
 std::string layout_label(const Parallel& parallel) {
-  std::string out;
-  const auto add = [&](const char* name, int value) {
-    if (value > 1) out += (out.empty() ? "" : " ") + std::string(name) + std::to_string(value);
-  };
-  add("dp", parallel.dp);
-  add("tp", parallel.tp);
-  add("pp", parallel.pp);
-  add("ep", parallel.ep);
-  add("cp", parallel.cp);
+  std::string out = report::layout_text(parallel, "");
   for (std::size_t i = 0; i < parallel.stages.size(); ++i) {
     out += (i == 0 ? " stages" : "+") + std::to_string(parallel.stages[i]);
   }

@@ -53,7 +53,7 @@ struct ServedReport {
   std::string least =
       {};               // of types that do not fit: with what they do; "" = all fit, or not known
   double priced_s = 0;  // wall time of pricing and front
-  std::string assumed = {};         // what nobody stated, and which options do; "" = all was
+  std::string assumed = {};         // what was not stated, and which options do; "" = all was
   std::optional<Pick> chosen = {};  // of the front
   std::string next = {};            // the line to type with it
   // Of all that was tried the first ones, for who stores the search; no format shows them.
@@ -68,8 +68,6 @@ struct ServedReport {
 std::string probability_basis(const ServedReport& report);
 // Of keeping all levels; nothing without levels, or where the times state no interval.
 std::optional<double> probability(const ServedReport& report, const ServedEstimate& estimate);
-// "tp8 ep8", "1 device"
-std::string layout_text(const Parallel& parallel);
 // "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
 std::string served_label(const Configuration& configuration);
 

@@ -8,6 +8,7 @@
 
 #include "report/choice/grouping.hpp"
 #include "report/report.hpp"
+#include "report/text/layout_text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark {
@@ -18,6 +19,7 @@ using report::TableCell;
 namespace {
 
 constexpr std::size_t rows_max = 20;  // on the terminal; files have all
+constexpr std::string_view one_device = "1 device";
 
 std::string optional_text(std::optional<double> value) {
   return value ? report::significant_text(*value) : report::absent_text;
@@ -46,23 +48,15 @@ std::vector<Objective> further_objectives(const ServedReport& r) {
 
 }  // namespace
 
-std::string layout_text(const Parallel& p) {
-  std::string out;
-  for (const auto& [name, value] :
-       {std::pair{"dp", p.dp}, {"tp", p.tp}, {"pp", p.pp}, {"ep", p.ep}}) {
-    if (value > 1) out += (out.empty() ? "" : " ") + std::string(name) + std::to_string(value);
-  }
-  return out.empty() ? "1 device" : out;
-}
-
 std::string served_label(const Configuration& configuration) {
   const ServedLoad& load = *configuration.served;
-  const std::string decode = layout_text(configuration.parallel);
+  const std::string decode = report::layout_text(configuration.parallel, one_device);
   const std::string head = 'x' + std::to_string(load.concurrency) + " t" +
                            std::to_string(load.token_budget) + ' ' + configuration.precision.name +
                            ' ';
   if (load.mode == ServingMode::aggregated) return head + decode;
-  return head + std::to_string(load.prefill_workers) + "x(" + layout_text(load.prefill) + ")+" +
+  return head + std::to_string(load.prefill_workers) + "x(" +
+         report::layout_text(load.prefill, one_device) + ")+" +
          std::to_string(load.decode_workers) + "x(" + decode + ')';
 }
 
@@ -140,7 +134,7 @@ Table front_table(const ServedReport& r, const Points& points) {
       row.insert(row.end() - 2, {value ? objective_text(o, *value) : report::absent_text, {}, {}});
     }
   }
-  // What nobody stated takes no room.
+  // A figure that no row has takes no room.
   for (std::size_t c = out.columns.size(); c-- > 0;) {
     const bool is_absent = std::ranges::all_of(
         out.rows, [&](const auto& row) { return row[c].text == report::absent_text; });

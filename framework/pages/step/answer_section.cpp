@@ -5,6 +5,7 @@
 #include "model/step/step_room.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/count_text.hpp"
+#include "report/text/layout_text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::pages {
@@ -14,6 +15,7 @@ using report::bytes_text;
 using report::duration_text;
 using report::four_digits_text;
 using report::grouped_text;
+using report::layout_text;
 using report::percent_text;
 using report::short_count_text;
 
@@ -41,17 +43,6 @@ std::string time_text(const StepAnswer& a) {
 
 const Workload& workload(const PricedStep& step) { return step.graph.configuration.workload; }
 
-// "dp2 tp4": the degrees that are not one.
-std::string layout_text(const Parallel& parallel) {
-  std::string out;
-  for (const auto& [name, n] :
-       {std::pair("dp", parallel.dp), std::pair("tp", parallel.tp), std::pair("pp", parallel.pp),
-        std::pair("ep", parallel.ep), std::pair("cp", parallel.cp)}) {
-    if (n > 1) out += (out.empty() ? "" : " ") + (name + std::to_string(n));
-  }
-  return out.empty() ? "tp1" : out;
-}
-
 std::string devices_text(const PricedStep& step) {
   if (!step.device) return {};
   const Configuration& c = step.graph.configuration;
@@ -64,7 +55,7 @@ std::string devices_text(const PricedStep& step) {
       lacks_bf16 ? fmt::format(" in {}, as it has no bf16", c.precision.name) : std::string();
   const std::int64_t n = c.devices();
   if (n == 1) return " on " + step.device->id + in;
-  return fmt::format(" on {} x {} ({}){}", n, step.device->id, layout_text(c.parallel), in);
+  return fmt::format(" on {} x {} ({}){}", n, step.device->id, layout_text(c.parallel, "tp1"), in);
 }
 
 // " (w4a16: 4 bits, group 128)"; nothing for wider weights.
@@ -88,7 +79,7 @@ double bound_share(const PricedStep& step, const StepExpectation& expected) {
   return at == shares.end() ? 0 : at->second;
 }
 
-// What comes of a step that nobody measured.
+// What comes of a step that was not measured.
 std::string forecast_line(const PricedStep& step, const StepAnswer& a) {
   const bool is_floor = a.source == TimeSource::floor;
   // Where bounds are most of the time a forecast is hardly one.
@@ -134,7 +125,7 @@ std::string no_fit_line(const PricedStep& step, const Fit& fit) {
   if (more) {
     const Configuration at{.parallel = *more};
     out += fmt::format("; fits from {} {} ({})", at.devices(),
-                       at.devices() == 1 ? "device" : "devices", layout_text(*more));
+                       at.devices() == 1 ? "device" : "devices", layout_text(*more, "tp1"));
   }
   if (!step.narrower) return out;
   return out + fmt::format("{} on {} in {}", more ? ", or" : "; fits", c.devices(),

@@ -94,9 +94,7 @@ std::optional<std::size_t> most(const std::vector<double>& values, const Admits&
   return out;
 }
 
-// As people read along; faster than most do.
-constexpr double user_tokens_per_s = 20;
-constexpr double sure = 0.9, near_best = 0.9;
+constexpr double near_best = 0.9;
 
 constexpr const char* cheapest = "the most tokens/s per device of the ";
 
@@ -106,8 +104,10 @@ Pick sure_to_keep(const SearchedFront& front, const std::vector<double>& per_dev
     sureness.push_back(e.served->has_interval ? service_level_probability(*e.served, front.levels)
                                               : -1);
   }
-  const auto count = std::ranges::count_if(sureness, [](double p) { return p >= sure; });
-  if (const auto i = most(per_device, [&](std::size_t k) { return sureness[k] >= sure; })) {
+  const auto count =
+      std::ranges::count_if(sureness, [](double p) { return p >= sure_to_keep_levels; });
+  if (const auto i =
+          most(per_device, [&](std::size_t k) { return sureness[k] >= sure_to_keep_levels; })) {
     return {*i, cheapest + std::to_string(count) + " points with P(SLO met) >= 90 %", {}};
   }
   const double highest = std::ranges::max(sureness);

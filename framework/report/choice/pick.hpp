@@ -17,6 +17,11 @@ struct Pick {
   std::vector<std::string> gives_up;  // an objective each, against its best point; "" lines never
 };
 
+// What a user reads along with, and more than most do: what is asked of a server without levels.
+inline constexpr double user_tokens_per_s = 20;
+// A level that is kept with this probability is one to rely on.
+inline constexpr double sure_to_keep_levels = 0.9;
+
 // "knee": nearest to the best of every objective at once, each as the logarithm of its ratio over
 // the range that the front has. "best:OBJECTIVE": of that one alone. Ties go to the earlier point.
 // There is a point. Throws Error (exit 2) for another word, or an objective that the points have no

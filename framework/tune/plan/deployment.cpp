@@ -18,7 +18,7 @@ std::string checkpoint_of(const ModelSpec& spec) {
   return path.extension() == ".json" ? path.parent_path().string() : spec.checkpoint;
 }
 
-// A decode step of so many sequences of that length: the fullest rank; nothing where there is none.
+// A decode step of `sequences` of `context` tokens: the fullest rank; nothing where there is none.
 std::optional<RankMemory> rank_memory(const ModelSpec& spec, const Configuration& c,
                                       std::int64_t sequences, std::int64_t context) {
   Configuration step = c;

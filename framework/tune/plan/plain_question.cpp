@@ -65,7 +65,8 @@ class Question {
     if (model_.empty()) return without_model();
     const std::string device = option("--device", devices_.empty() ? "" : devices_[0]);
     const std::string lengths = option("--input", input_) + option("--output", output_);
-    if (!device.empty() && count_.empty() && (!rate_.empty() || !users_.empty())) {
+    const bool asks_count = count_.empty() && !says({"tokens/s", "tok/s", "tps"});
+    if (!device.empty() && asks_count && (!rate_.empty() || !users_.empty())) {
       return "plan-size " + model_ + device + option("--requests-per-s", rate_) +
              (rate_.empty() ? option("--users", users_) : "") + lengths;
     }
@@ -82,9 +83,12 @@ class Question {
       return "tune " + model_ + device + option("--devices", count_) + lengths +
              option("--as", engine);
     }
-    const std::string ranks = option("--tp", count_ == "1" ? "" : count_);
+    const std::string ranks = option("--devices", count_ == "1" ? "" : count_);
     if (says({"context"}) && says({"long", "longest", "max", "maximum", "how"})) {
       return "model " + model_ + device + ranks + option("--batch", users_) + " --max-context";
+    }
+    if (!device.empty() && !users_.empty() && !input_.empty() && !output_.empty()) {
+      return "model " + model_ + device + ranks + option("--concurrency", users_) + lengths;
     }
     return "model " + model_ + device + ranks + option("--batch", users_) +
            option("--context", context_);

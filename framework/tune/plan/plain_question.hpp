@@ -9,7 +9,7 @@
 
 namespace halmark::tune {
 
-// "halmark model llama-3.3-70b --device rtx-4090 --tp 2"; "" where no rule finds enough.
+// "halmark model llama-3.3-70b --device rtx-4090 --devices 2"; "" where no rule finds enough.
 std::string command_for(std::string_view question, const std::vector<std::filesystem::path>& models,
                         const std::vector<std::filesystem::path>& devices);
 

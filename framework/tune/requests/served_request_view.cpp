@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/json/json.hpp"
+#include "report/served_table.hpp"
 #include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -16,9 +17,7 @@ using report::four_digits_text;
 using report::grouped_text;
 
 std::string time_text(const ServedEstimate& e, double ServingFigures::*of) {
-  std::string out = duration_text(e.figures.*of);
-  if (!e.has_interval) return out;
-  return out + " (" + report::duration_range_text(e.fast.*of, e.slow.*of) + ')';
+  return ranged_time(e.figures.*of, e.fast.*of, e.slow.*of);
 }
 
 std::string rate_text(const ServedEstimate& e) {
@@ -55,10 +54,12 @@ std::vector<std::string> lines_of(const BestServed& best) {
   const ServedEstimate& e = *best.estimate;
   const Configuration& c = best.configuration;
   std::vector<std::string> out;
-  out.push_back(
-      fmt::format("TTFT {}, TPOT {}, {}, forecast{}", time_text(e, &ServingFigures::ttft_ns),
-                  time_text(e, &ServingFigures::tpot_ns), rate_text(e),
-                  best.best_per_s ? ", at best " + four_digits_text(*best.best_per_s) : ""));
+  out.push_back(fmt::format("TTFT {}, TPOT {}, {}, {}", time_text(e, &ServingFigures::ttft_ns),
+                            time_text(e, &ServingFigures::tpot_ns), rate_text(e),
+                            !e.has_interval ? "at best: bounds, no forecast"
+                            : best.best_per_s
+                                ? "forecast, at best " + four_digits_text(*best.best_per_s)
+                                : "forecast"));
   out.push_back(fmt::format("on {} as {}, the most tokens/s of {} that fit; {}", devices_text(best),
                             served_label(c), best.layouts, load_text(*c.served)));
   out.push_back(fmt::format("memory of a rank: {} of {}; {} tokens/s a device, a request takes {}",

@@ -4,6 +4,7 @@
 
 #include "core/json/json.hpp"
 #include "model/spec/coverage.hpp"
+#include "report/served_table.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
@@ -58,12 +59,16 @@ report::View asked_view(const std::string& model, const Job& job, const SizedJob
                               sized.request.prefill, sized.request.decode)};
 }
 
+double utilisation(const Replica& r, const SizedJob& sized) {
+  return sized.requests_per_s /
+         (r.requests_per_s * static_cast<double>(sized.plan.devices / r.devices));
+}
+
 Json replica_json(const Replica& r, const SizedJob& sized) {
-  const auto count = static_cast<double>(sized.plan.devices / r.devices);
   return {{"devices", r.devices},
           {"count", sized.plan.devices / r.devices},
           {"sure_devices", r.sure_devices ? Json(*r.sure_devices) : Json(nullptr)},
-          {"utilisation", sized.requests_per_s / (r.requests_per_s * count)},
+          {"utilisation", utilisation(r, sized)},
           {"concurrency", r.concurrency},
           {"token_budget", r.token_budget},
           {"estimate", r.estimate},
@@ -75,31 +80,23 @@ Json replica_json(const Replica& r, const SizedJob& sized) {
 std::string replicas_text(const Device& device, const ModelSpec& spec, const Job& job,
                           const SizedJob& sized, const Replica& r) {
   const std::int64_t count = sized.plan.devices / r.devices;
-  const double busy = sized.requests_per_s / (r.requests_per_s * static_cast<double>(count));
   const ServedEstimate& e = r.estimate;
-  const auto with = [&](const std::string& value, const std::string& range) {
-    return e.has_interval ? value + " (" + range + ")" : value;
-  };
+  const ServingFigures& f = e.figures;
   const std::string margin =
       r.sure_devices   ? fmt::format("; {} keep it with 90 % probability", *r.sure_devices)
       : e.has_interval ? std::string("; no number keeps it with 90 % probability")
                        : std::string(" at best: bounds, no forecast");
   return fmt::format("{} x {} serve {} with {}: {} {} of tp{}, {} busy{}\n", sized.plan.devices,
                      device.id, load_text(job, sized), spec.id, count,
-                     count == 1 ? "replica" : "replicas", r.devices, report::percent_text(busy),
-                     margin) +
-         fmt::format(
-             "each: {} requests/s, TTFT {}{} at {} requests at a time{}\n",
-             with(report::significant_text(e.figures.requests_per_s),
-                  report::significant_text(e.slow.requests_per_s) + ".." +
-                      report::significant_text(e.fast.requests_per_s)),
-             with(report::duration_text(e.figures.ttft_ns),
-                  report::duration_range_text(e.fast.ttft_ns, e.slow.ttft_ns)),
-             job.output_tokens > 1
-                 ? ", TPOT " + with(report::duration_text(e.figures.tpot_ns),
-                                    report::duration_range_text(e.fast.tpot_ns, e.slow.tpot_ns))
-                 : "",
-             r.concurrency, r.levels.empty() ? "" : "; " + r.levels);
+                     count == 1 ? "replica" : "replicas", r.devices,
+                     report::percent_text(utilisation(r, sized)), margin) +
+         fmt::format("each: {} requests/s, TTFT {}{} at {} requests at a time{}\n",
+                     ranged_rate(f.requests_per_s, e.slow.requests_per_s, e.fast.requests_per_s),
+                     ranged_time(f.ttft_ns, e.fast.ttft_ns, e.slow.ttft_ns),
+                     job.output_tokens > 1
+                         ? ", TPOT " + ranged_time(f.tpot_ns, e.fast.tpot_ns, e.slow.tpot_ns)
+                         : "",
+                     r.concurrency, r.levels.empty() ? "" : "; " + r.levels);
 }
 
 report::View assumptions_view(const std::vector<Assumption>& assumptions) {

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include "core/text/error.hpp"
+#include "report/choice/pick.hpp"
 
 namespace halmark::tune {
 namespace {
-
-// Reading speed: what an answer has to keep ahead of.
-constexpr double assumed_tokens_per_s = 20;
 
 std::string levels_text(const std::vector<ServiceLevel>& levels, bool is_assumed) {
   std::string out;
@@ -34,7 +32,7 @@ Replica replica_for(const Job& job, const ModelSpec& spec, const Device& device,
   const Most most = job.users ? Most::users : Most::requests;
   const bool assumes = choice.levels.empty() && job.output_tokens > 1;
   std::vector<ServiceLevel> levels = choice.levels;
-  if (assumes) levels.push_back({Objective::interactivity, assumed_tokens_per_s, {}});
+  if (assumes) levels.push_back({Objective::interactivity, user_tokens_per_s, {}});
   Offer expected, sure;
   std::string reason;
   const std::vector<std::int64_t> sizes =

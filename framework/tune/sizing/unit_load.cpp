@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "report/choice/pick.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
 
@@ -10,15 +11,14 @@ namespace {
 
 constexpr std::int64_t concurrency_max = 1024;
 constexpr std::array<std::int64_t, 3> token_budgets = {512, 2048, 8192};
-constexpr double sure = 0.9;
 
 // Why a load does not count; "" where it does.
 std::string refusal_of(const Evaluation& e, std::span<const ServiceLevel> levels,
                        Sureness sureness) {
   if (!e.served) return e.refusal + ": " + e.reason;
   if (const auto missed = violations(e, levels); !missed.empty()) return missed.front().text();
-  const bool is_likely =
-      sureness == Sureness::expected || service_level_probability(*e.served, levels) >= sure;
+  const bool is_likely = sureness == Sureness::expected ||
+                         service_level_probability(*e.served, levels) >= sure_to_keep_levels;
   return is_likely ? "" : "kept with less than 90 % probability";
 }
 

@@ -52,6 +52,11 @@ INSTANTIATE_TEST_SUITE_P(
              "\\(tp2\\), at "
              "best [0-9.]+; ",
              "^if it fitted: [0-9.]+ tokens/s"}},
+        Question{"a_load_without_a_forecast",
+                 "model llama-3.1-8b --device gaudi3 --devices 1 --concurrency 8 --input 1000 "
+                 "--output 200",
+                 {"^TTFT [0-9.]+ ms, TPOT [0-9.]+ ms, [0-9,.]+ tokens/s, at best: bounds, no "
+                  "forecast$"}},
         Question{"is_35_good",
                  "model llama-3.1-8b --device rtx-4090 --tokens-per-s 35",
                  {"^35\\.0 tokens/s on rtx-4090 \\(measured, 28\\.6 ms a step\\): 53 % of the best "

@@ -77,7 +77,7 @@ TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
   EXPECT_THAT(page, HasSubstr("<p>choice (*): point 8, "));
 }
 
-// What times without an interval keep is nobody's probability.
+// What times without an interval keep is no probability.
 TEST(ServedReport, without_an_interval_there_is_no_probability) {
   using enum Objective;
   ServedReport report = report_of({ttft}, {{ttft, 30e6, ""}});

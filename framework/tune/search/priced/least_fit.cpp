@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "report/text/layout_text.hpp"
+
 namespace halmark::tune {
 namespace {
 
@@ -67,9 +69,9 @@ std::string least_that_fits(const TunePlan& plan, ServedEvaluator& evaluator,
   std::string out;
   for (const Configuration& c : found) {
     out += (out.empty() ? "" : ", ") + c.precision.name + (out.empty() ? " fits" : "") + " from " +
-           (c.devices() == 1
-                ? "1 device"
-                : std::to_string(c.devices()) + " devices (" + layout_text(c.parallel) + ')');
+           (c.devices() == 1 ? "1 device"
+                             : std::to_string(c.devices()) + " devices (" +
+                                   report::layout_text(c.parallel, "") + ')');
   }
   return out;
 }

@@ -27,7 +27,7 @@ using Points = std::vector<const ServedPoints::Point*>;
 constexpr std::size_t folds = 4, rows_of_series = 12;
 // Of a model, as many rows count as much as all other models; of its errors likewise.
 constexpr double rows_of_doubt = 10, errors_of_doubt = 20;
-// Errors of TPOT of what is unknown are so many times those of one model or device left out: half
+// Errors of TPOT of what is unknown are this many times those of one model or device left out: half
 // of the groups lie inside by 86 % then when the other half was fitted (79 % without).
 constexpr double of_unknown = 1.3;
 

@@ -19,11 +19,16 @@ TEST(PlainQuestion, becomes_the_line_that_answers_it) {
   };
   for (const Case& c : {
            Case{"how many tokens/s will llama-3.3-70b do on 2 rtx-4090",
-                "model llama-3.3-70b --device rtx-4090 --tp 2"},
+                "model llama-3.3-70b --device rtx-4090 --devices 2"},
            Case{"How many tokens/s will Llama-3.3-70B do on two RTX 4090?",
-                "model Llama-3.3-70B --device rtx-4090 --tp 2"},
+                "model Llama-3.3-70B --device rtx-4090 --devices 2"},
            Case{"qwen3 32b on 4xh100 for 32 users",
-                "model qwen3-32b --device h100-sxm --tp 4 --batch 32"},
+                "model qwen3-32b --device h100-sxm --devices 4 --batch 32"},
+           Case{"Llama-3.3-70B on four H100 with 32 users, 2,000 in and 500 out",
+                "model Llama-3.3-70B --device h100-sxm --devices 4 --concurrency 32 --input 2000 "
+                "--output 500"},
+           Case{"how many tokens/s does llama-3.1-8b do for 32 users on an h100",
+                "model llama-3.1-8b --device h100-sxm --batch 32"},
            Case{"what is the fastest config of qwen3-32b on 4 h100 2000 in 500 out with vllm",
                 "tune qwen3-32b --device h100-sxm --devices 4 --input 2000 --output 500 --as vllm"},
            Case{"What's the fastest way to serve Qwen/Qwen3-32B on 4 H100s?",
@@ -38,7 +43,7 @@ TEST(PlainQuestion, becomes_the_line_that_answers_it) {
            Case{"h100 vs mi300x", "compare-devices h100-sxm mi300x"},
            Case{"does gpt-oss-120b fit one h100", "model gpt-oss-120b --device h100-sxm"},
            Case{"how long a context fits qwen3-32b with 16 users on 2 h100",
-                "model qwen3-32b --device h100-sxm --tp 2 --batch 16 --max-context"},
+                "model qwen3-32b --device h100-sxm --devices 2 --batch 16 --max-context"},
            Case{"training llama-3.1-8b on h100",
                 "plan-size llama-3.1-8b --device h100-sxm --tokens TOKENS --days DAYS"},
            Case{"llama-3.1-8b on a 4090", "model llama-3.1-8b --device rtx-4090"},
