@@ -162,8 +162,10 @@ TEST(MeasureInStack, says_how_many_executions_were_compared) {
     EXPECT_NE(row.correctness.method.find(" executions behind the repetitions against the first"),
               std::string::npos)
         << row.correctness.method;
-    EXPECT_NE(std::ranges::find(row.signals, "cpu_share_after_wait", &Signal::name),
-              row.signals.end());
+    // Of what took long when it was first called no further executions are watched.
+    const bool is_watched =
+        std::ranges::count(row.signals, "cpu_share_after_wait", &Signal::name) > 0;
+    EXPECT_TRUE(is_watched || row.one_time.first_ns > 2e6) << row.one_time.first_ns;
   }
 }
 
