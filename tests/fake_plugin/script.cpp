@@ -189,11 +189,13 @@ bool Faults::is_due(std::string_view key, std::string_view phase) {
   return true;
 }
 
-// Off the CPU for a while, as a process that another one has stopped.
+// Off the CPU for a while, as a process that another one has stopped; `nap_every=0`: one time.
 void Faults::nap(std::string_view phase) {
   if (script_.text("nap") != phase) return;
-  naps_ = naps_ || is_due("nap", phase);
-  if (naps_ && calls_[std::string(phase)] % script_.integer("nap_every", 1) == 0) {
+  const bool begins = !naps_ && is_due("nap", phase);
+  naps_ = naps_ || begins;
+  const std::int64_t every = script_.integer("nap_every", 1);
+  if (every == 0 ? begins : naps_ && calls_[std::string(phase)] % every == 0) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(script_.integer("nap_ns", 1'000'000)));
   }
 }

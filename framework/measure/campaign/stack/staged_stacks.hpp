@@ -105,6 +105,7 @@ class StagedStacks {
   WorkerFailure wrong(std::size_t rank, std::size_t id, const CorrectnessResult& result);
   std::vector<int> holders_of(std::size_t id) const;
   std::optional<WorkerFailure> execute_on_own_inputs();
+  Outcome<double> execution_ns(std::size_t id);
   std::optional<WorkerFailure> check_executions_of(std::size_t id, std::span<const int> holders,
                                                    const protocol::OutputChecks& checks);
   KeptResult compare_kept(std::size_t rank, std::size_t id, SampleAnswer& answer,
