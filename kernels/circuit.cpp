@@ -82,7 +82,7 @@ OperandSpec LayeredContract::angles_operand(const Params& p) {
 }
 
 Work LayeredContract::work(const Params& p) const {
-  const auto gates = static_cast<double>(p.at("depth")) * static_cast<double>(p.at("qubits"));
+  const auto gates = product(p, {"depth", "qubits"});
   return circuit_work(p, gates, 0);
 }
 

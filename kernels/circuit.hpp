@@ -32,8 +32,9 @@ inline constexpr ParamSpec complex_dtype_spec{.name = "dtype",
 inline constexpr double flops_per_pair = 14;
 inline constexpr double flops_per_phase = 6;
 
-class CircuitContract : public OpContract {
+class CircuitContract : public NamedContract {
  public:
+  using NamedContract::NamedContract;
   std::vector<Params> conformance_params(std::span<const Dtype> dtypes) const override;
   Params twin(const Params& p) const override;
 
@@ -92,6 +93,7 @@ class CircuitContract : public OpContract {
 // on pairs, from |0...0>. Held against the plain simulation of the whole circuit.
 class LayeredContract : public CircuitContract {
  public:
+  using CircuitContract::CircuitContract;
   Work work(const Params& p) const override;
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t operand,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override;

@@ -19,7 +19,8 @@ constexpr std::array<ParamSpec, 3> specs{{
 
 }  // namespace
 
-std::span<const ParamSpec> CollectiveContract::params() const { return specs; }
+CollectiveContract::CollectiveContract(std::string_view name, std::string_view summary)
+    : NamedContract(name, summary, specs) {}
 
 std::int64_t CollectiveContract::elements_of(const Params& p) {
   return p.at("bytes") * 8 / dtype_bits(p.dtype("dtype"));

@@ -8,9 +8,9 @@
 
 namespace halmark {
 
-class CollectiveContract : public OpContract {
+class CollectiveContract : public NamedContract {
  public:
-  std::span<const ParamSpec> params() const override;
+  CollectiveContract(std::string_view name, std::string_view summary);
   std::optional<std::string> check_relations(const Params& p) const override;
   std::vector<OperandSpec> operands(const Params& p) const override;
   Work work(const Params& p) const override;
@@ -45,6 +45,7 @@ class CollectiveContract : public OpContract {
 // Every element of dst is one element of some rank's source, unchanged.
 class MovingCollective : public CollectiveContract {
  public:
+  using CollectiveContract::CollectiveContract;
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t operand,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override;
 
@@ -61,6 +62,7 @@ class MovingCollective : public CollectiveContract {
 // Every element of dst is the sum of one element over all ranks.
 class ReducingCollective : public CollectiveContract {
  public:
+  using CollectiveContract::CollectiveContract;
   // Partial sums travel in the dtype itself, so every one of the n - 1 additions may round to it.
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t operand,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override;

@@ -102,4 +102,13 @@ std::vector<Dtype> matmul_results(Dtype source, std::span<const Dtype> dtypes) {
   return results;
 }
 
+std::optional<std::string> matmul_types_fault(const Params& p) {
+  const bool integer = p.dtype("src_dtype") == Dtype::s8;
+  if ((p.dtype("wei_dtype") == Dtype::s8) != integer ||
+      (p.dtype("dst_dtype") == Dtype::s32) != integer) {
+    return "integer matmul is s8 x s8 -> s32; got " + p.text();
+  }
+  return std::nullopt;
+}
+
 }  // namespace halmark

@@ -1,7 +1,7 @@
 // Reference of listed elements of a product in f64: what gemm and grouped_gemm share.
 #pragma once
 
-#include "kernels/contract.hpp"
+#include "kernels/rows.hpp"
 
 namespace halmark {
 
@@ -26,6 +26,12 @@ void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& bl
 // every library.
 inline double matmul_source_scale(Dtype dtype) { return dtype == Dtype::s8 ? 32 : 1; }
 inline double matmul_weight_scale(Dtype dtype) { return dtype == Dtype::s8 ? 15 : 1; }
+
+inline constexpr std::array<std::int64_t, 4> matmul_result_dtypes{
+    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
+    dtype_value(Dtype::s32)};
+// Why the types of src, wei and dst are no product's; nothing when they are one's.
+std::optional<std::string> matmul_types_fault(const Params& p);
 
 // What `source` products may be stored as, of `dtypes`: s32 of s8, f32 and their own type of
 // floats.

@@ -30,6 +30,22 @@ inline constexpr ParamSpec ep_rank_spec{.name = "ep_rank",
 inline constexpr ParamSpec local_rows_spec{
     .name = "rows", .meaning = "rows of the rank's experts", .derived = true};
 
+// Of what moves rows between tokens and a rank's experts.
+inline constexpr std::array<ParamSpec, 9> routed_row_specs{{
+    tokens_spec,
+    top_k_spec,
+    experts_spec,
+    {.name = "hidden", .high = size_max, .meaning = "values per row"},
+    {.name = "dtype",
+     .kind = ParamKind::dtype,
+     .allowed = float_dtypes,
+     .meaning = "of src and dst"},
+    skew_spec,
+    ep_size_spec,
+    ep_rank_spec,
+    local_rows_spec,
+}};
+
 // An operand whose values are the routing's: s32, the same in every argument set.
 inline OperandSpec routing_operand(std::string name, std::vector<std::int64_t> dims,
                                    GivenValues::Make values) {
@@ -42,8 +58,9 @@ inline OperandSpec routing_operand(std::string name, std::vector<std::int64_t> d
 }
 
 // Ops on the rows of a rank: the routing's parameters, and `rows` that follow from them.
-class RoutedContract : public OpContract {
+class RoutedContract : public NamedContract {
  public:
+  using NamedContract::NamedContract;
   std::optional<std::string> check_relations(const Params& p) const override {
     return Routing(p).fault();
   }

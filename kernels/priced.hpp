@@ -11,8 +11,9 @@
 
 namespace halmark {
 
-class PricedContract : public OpContract {
+class PricedContract : public NamedContract {
  public:
+  using NamedContract::NamedContract;
   bool is_measurable() const final { return false; }
   // Its own FLOPs, beside the bytes of its operands. Ops that read a part of an operand override.
   Work work(const Params& params) const override {

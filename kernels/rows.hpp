@@ -22,6 +22,27 @@ inline constexpr std::array<std::int64_t, 3> float_dtypes{
 
 inline constexpr std::int64_t size_max = std::int64_t{1} << 31;
 
+// What every contract says of itself, once.
+class NamedContract : public OpContract {
+ public:
+  NamedContract(std::string_view name, std::string_view summary, std::span<const ParamSpec> params)
+      : name_(name), summary_(summary), params_(params) {}
+  std::string_view name() const override { return name_; }
+  std::string_view summary() const override { return summary_; }
+  std::span<const ParamSpec> params() const override { return params_; }
+
+ private:
+  std::string_view name_, summary_;
+  std::span<const ParamSpec> params_;
+};
+
+// The product of parameters, times `factor`, from left to right.
+inline double product(const Params& p, std::initializer_list<const char*> names,
+                      double factor = 1) {
+  for (const char* name : names) factor *= static_cast<double>(p.at(name));
+  return factor;
+}
+
 struct Product {
   double value = 0;
   double magnitude = 0;  // sum of |a b|

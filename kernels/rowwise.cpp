@@ -2,6 +2,18 @@
 
 namespace halmark {
 
+std::vector<OperandSpec> RowwiseContract::operands(const Params& p) const {
+  const auto rows = p.at("rows"), cols = p.at("cols");
+  return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
+          rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
+}
+
+Work RowwiseContract::work(const Params& p) const {
+  Work work = operand_traffic(operands(p));
+  work.vector_flops = product(p, {"rows", "cols"}, flops_per_value(p));
+  return work;
+}
+
 void RowwiseContract::reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
                                 std::span<const std::int64_t> elements,
                                 std::span<Expected> out) const {

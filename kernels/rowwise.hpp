@@ -21,8 +21,12 @@ inline constexpr ParamSpec dst_dtype_spec{.name = "dst_dtype",
                                           .allowed = float_dtypes,
                                           .meaning = "of the result"};
 
-class RowwiseContract : public OpContract {
+class RowwiseContract : public NamedContract {
  public:
+  using NamedContract::NamedContract;
+  // src to dst; ops that have others override.
+  std::vector<OperandSpec> operands(const Params& p) const override;
+  Work work(const Params& p) const override;
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t operand,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override;
   Params twin(const Params& p) const override;
@@ -30,6 +34,7 @@ class RowwiseContract : public OpContract {
   std::vector<Params> conformance_params(std::span<const Dtype> dtypes) const override;
 
  protected:
+  virtual double flops_per_value(const Params& p) const = 0;  // of dst[rows, cols]
   // Expected values of dst[row, column] for each of `columns`.
   virtual void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
                              std::span<const std::int64_t> columns,

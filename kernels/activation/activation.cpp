@@ -26,24 +26,11 @@ const Kind& kind_of(const Params& p) { return kinds.at(static_cast<std::size_t>(
 
 class Activation final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "activation"; }
-  std::string_view summary() const override { return "dst[rows,cols] = act(src)"; }
-  std::span<const ParamSpec> params() const override { return specs; }
-
-  std::vector<OperandSpec> operands(const Params& p) const override {
-    const auto rows = p.at("rows"), cols = p.at("cols");
-    return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
-            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
-  }
-
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        kind_of(p).flops * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
+  Activation() : RowwiseContract("activation", "dst[rows,cols] = act(src)", specs) {}
 
  protected:
+  double flops_per_value(const Params& p) const override { return kind_of(p).flops; }
+
   // The function's own error (kernels/pointwise.hpp), then the rounding of dst.
   void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
                      std::span<const std::int64_t> columns,

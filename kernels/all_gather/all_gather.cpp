@@ -7,15 +7,12 @@ namespace {
 
 class AllGather final : public MovingCollective {
  public:
-  std::string_view name() const override { return "all_gather"; }
-  std::string_view summary() const override { return "dst[ranks, ...] = src of every rank"; }
+  AllGather() : MovingCollective("all_gather", "dst[ranks, ...] = src of every rank") {}
 
  protected:
   double bus_factor(double ranks) const override { return (ranks - 1) / ranks; }
   Exchange exchange() const override { return Exchange::gather; }
-  double message_bytes(const Params& p) const override {
-    return static_cast<double>(p.at("ranks")) * static_cast<double>(p.at("bytes"));
-  }
+  double message_bytes(const Params& p) const override { return product(p, {"ranks", "bytes"}); }
   std::vector<std::int64_t> destination_dims(const Params& p) const override {
     return {p.at("ranks"), elements_of(p)};
   }

@@ -6,8 +6,7 @@ namespace {
 
 class AllReduce final : public ReducingCollective {
  public:
-  std::string_view name() const override { return "all_reduce"; }
-  std::string_view summary() const override { return "dst = sum of src over ranks"; }
+  AllReduce() : ReducingCollective("all_reduce", "dst = sum of src over ranks") {}
 
  protected:
   // A reduce-scatter, then an all-gather: (n - 1) / n of the message each.

@@ -7,10 +7,8 @@ namespace {
 
 class AllToAll final : public MovingCollective {
  public:
-  std::string_view name() const override { return "all_to_all"; }
-  std::string_view summary() const override {
-    return "dst[r] = block (rank) of src[ranks, ...] of rank r";
-  }
+  AllToAll()
+      : MovingCollective("all_to_all", "dst[r] = block (rank) of src[ranks, ...] of rank r") {}
 
  protected:
   double bus_factor(double ranks) const override { return (ranks - 1) / ranks; }

@@ -111,14 +111,14 @@ class ValueColumns {
   std::vector<double> column_;
 };
 
-class Attention final : public OpContract {
+class Attention final : public NamedContract {
  public:
-  std::string_view name() const override { return "attention"; }
-  std::string_view summary() const override {
-    return "dst = softmax(q k^T / sqrt(head_dim)) v; q, dst[batch,new_tokens,heads,head_dim], k, "
-           "v[batch,kv_heads,context,head_dim]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Attention()
+      : NamedContract(
+            "attention",
+            "dst = softmax(q k^T / sqrt(head_dim)) v; q, dst[batch,new_tokens,heads,head_dim], k, "
+            "v[batch,kv_heads,context,head_dim]",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     const auto s = shape_of(p);

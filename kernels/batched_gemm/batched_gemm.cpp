@@ -17,11 +17,10 @@ constexpr std::array<ParamSpec, 7> specs{{
 
 class BatchedGemm final : public PricedContract {
  public:
-  std::string_view name() const override { return "batched_gemm"; }
-  std::string_view summary() const override {
-    return "dst[m,groups,n] = src[m,groups,k] wei[groups,n,k]^T, group by group";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  BatchedGemm()
+      : PricedContract("batched_gemm",
+                       "dst[m,groups,n] = src[m,groups,k] wei[groups,n,k]^T, group by group",
+                       specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto groups = p.at("groups"), m = p.at("m"), n = p.at("n"), k = p.at("k");
@@ -40,8 +39,7 @@ class BatchedGemm final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    work.matmul_flops = 2 * static_cast<double>(p.at("groups")) * static_cast<double>(p.at("m")) *
-                        static_cast<double>(p.at("n")) * static_cast<double>(p.at("k"));
+    work.matmul_flops = product(p, {"groups", "m", "n", "k"}, 2);
     work.compute_dtype = p.dtype("src_dtype");
   }
 };

@@ -25,12 +25,12 @@ constexpr double flops_per_value = 2;  // abs-max, scale
 
 class BlockQuantize final : public PricedContract {
  public:
-  std::string_view name() const override { return "block_quantize"; }
-  std::string_view summary() const override {
-    return "dst[rows,cols] f8 or f4 = src / scale, scale[rows,ceil(cols/block)] = max|src| / "
-           "largest";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  BlockQuantize()
+      : PricedContract(
+            "block_quantize",
+            "dst[rows,cols] f8 or f4 = src / scale, scale[rows,ceil(cols/block)] = max|src| / "
+            "largest",
+            specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols"), block = p.at("block");
@@ -43,8 +43,7 @@ class BlockQuantize final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
+    work.vector_flops = product(p, {"rows", "cols"}, flops_per_value);
   }
 };
 

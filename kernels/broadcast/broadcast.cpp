@@ -6,8 +6,7 @@ namespace {
 
 class Broadcast final : public MovingCollective {
  public:
-  std::string_view name() const override { return "broadcast"; }
-  std::string_view summary() const override { return "dst = src of rank 0"; }
+  Broadcast() : MovingCollective("broadcast", "dst = src of rank 0") {}
 
  protected:
   double bus_factor(double) const override { return 1; }

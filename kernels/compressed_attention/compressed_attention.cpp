@@ -53,11 +53,10 @@ Keys keys_of(const Params& p) {
 
 class CompressedAttention final : public PricedContract {
  public:
-  std::string_view name() const override { return "compressed_attention"; }
-  std::string_view summary() const override {
-    return "softmax(q k^T) k over a window of tokens and compressed entries, causal";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  CompressedAttention()
+      : PricedContract("compressed_attention",
+                       "softmax(q k^T) k over a window of tokens and compressed entries, causal",
+                       specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     if (p.at("new_tokens") <= p.at("context")) return std::nullopt;
@@ -97,8 +96,7 @@ class CompressedAttention final : public PricedContract {
  protected:
   // 2 head_dim for a score and as much for its weighted value.
   void add_flops(const Params& p, Work& work) const override {
-    const double scores =
-        static_cast<double>(p.at("batch")) * static_cast<double>(p.at("heads")) * keys_of(p).pairs;
+    const double scores = product(p, {"batch", "heads"}) * keys_of(p).pairs;
     work.matmul_flops = 4 * static_cast<double>(p.at("head_dim")) * scores;
     work.vector_flops = softmax_flops * scores;
     work.compute_dtype = p.dtype("q_dtype");

@@ -7,11 +7,9 @@ namespace {
 constexpr std::array<ParamSpec, 1> specs{
     {{.name = "bytes", .high = std::int64_t{1} << 40, .meaning = "size of src and of dst"}}};
 
-class Copy final : public OpContract {
+class Copy final : public NamedContract {
  public:
-  std::string_view name() const override { return "copy"; }
-  std::string_view summary() const override { return "dst[bytes] = src[bytes]"; }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Copy() : NamedContract("copy", "dst[bytes] = src[bytes]", specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto bytes = p.at("bytes");

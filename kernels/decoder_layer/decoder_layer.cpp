@@ -43,14 +43,14 @@ Params params_of(const Shape& s, std::int64_t dtype) {
 // FLOPs per value as in the contracts of the single ops.
 constexpr double norm_flops = 4, rope_flops = 3, softmax_flops = 5, gate_flops = 4;
 
-class DecoderLayer final : public OpContract {
+class DecoderLayer final : public NamedContract {
  public:
-  std::string_view name() const override { return "decoder_layer"; }
-  std::string_view summary() const override {
-    return "dst[batch*new_tokens,hidden] = a dense decoder layer (rmsnorm, attention with rope, "
-           "rmsnorm, SiLU-gated network) of src, in one kernel";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  DecoderLayer()
+      : NamedContract(
+            "decoder_layer",
+            "dst[batch*new_tokens,hidden] = a dense decoder layer (rmsnorm, attention with rope, "
+            "rmsnorm, SiLU-gated network) of src, in one kernel",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     const Shape s = shape_of(p);

@@ -48,12 +48,12 @@ constexpr double chunk_flops(double n, double key_dim, double value_dim) {
 
 class DeltaRule final : public PricedContract {
  public:
-  std::string_view name() const override { return "delta_rule"; }
-  std::string_view summary() const override {
-    return "gated delta rule: state[batch,value_heads,key_dim,value_dim] is decayed, corrected "
-           "towards (k, v) and read by q, token by token";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  DeltaRule()
+      : PricedContract(
+            "delta_rule",
+            "gated delta rule: state[batch,value_heads,key_dim,value_dim] is decayed, corrected "
+            "towards (k, v) and read by q, token by token",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     if (p.at("value_heads") % p.at("key_heads") == 0) return std::nullopt;
@@ -81,12 +81,10 @@ class DeltaRule final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    const double tokens =
-        static_cast<double>(p.at("batch")) * static_cast<double>(p.at("new_tokens"));
+    const double tokens = product(p, {"batch", "new_tokens"});
     work.matmul_flops = static_cast<double>(p.at("value_heads")) * head_flops(p, tokens);
     // q and k are normalised to length 1, about 4 per value.
-    work.vector_flops =
-        8 * tokens * static_cast<double>(p.at("key_heads")) * static_cast<double>(p.at("key_dim"));
+    work.vector_flops = product(p, {"key_heads", "key_dim"}, 8 * tokens);
     work.compute_dtype = p.dtype("src_dtype");
   }
 

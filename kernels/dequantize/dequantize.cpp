@@ -14,18 +14,14 @@ constexpr std::array<ParamSpec, 4> specs{{rows_spec,
                                            .meaning = "of src"},
                                           dst_dtype_spec}};
 
-constexpr double flops_per_value = 2;
-
 // What a matmul of two s8 tensors with 1024 products leaves: 32 * 32 * sqrt(1024).
 constexpr double sum_scale = 32768;
 
 class Dequantize final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "dequantize"; }
-  std::string_view summary() const override {
-    return "dst[rows,cols] = src s32 * row_scale[rows] * col_scale[cols]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Dequantize()
+      : RowwiseContract("dequantize",
+                        "dst[rows,cols] = src s32 * row_scale[rows] * col_scale[cols]", specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols");
@@ -47,14 +43,9 @@ class Dequantize final : public RowwiseContract {
             rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
   }
 
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
-
  protected:
+  double flops_per_value(const Params&) const override { return 2; }
+
   std::vector<std::pair<Dtype, Dtype>> dtype_pairs(std::span<const Dtype> dtypes) const override {
     std::vector<std::pair<Dtype, Dtype>> pairs;
     for (const auto dst : common_dtypes(float_dtypes, dtypes)) pairs.emplace_back(Dtype::s32, dst);

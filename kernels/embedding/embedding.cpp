@@ -14,13 +14,10 @@ constexpr std::array<ParamSpec, 5> specs{{
 
 constexpr std::size_t ids_index = 0, table_index = 1, dst_index = 2;
 
-class Embedding final : public OpContract {
+class Embedding final : public NamedContract {
  public:
-  std::string_view name() const override { return "embedding"; }
-  std::string_view summary() const override {
-    return "dst[rows,hidden] = table[vocab,hidden] at ids[rows]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Embedding()
+      : NamedContract("embedding", "dst[rows,hidden] = table[vocab,hidden] at ids[rows]", specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), vocab = p.at("vocab"), hidden = p.at("hidden");

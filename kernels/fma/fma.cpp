@@ -17,13 +17,10 @@ constexpr std::array<ParamSpec, 3> specs{{
     {.name = "dtype", .kind = ParamKind::dtype, .allowed = dtypes_allowed, .meaning = "of x"},
 }};
 
-class Fma final : public OpContract {
+class Fma final : public NamedContract {
  public:
-  std::string_view name() const override { return "fma"; }
-  std::string_view summary() const override {
-    return "dst[lanes] = x after `iterations` times x = x * 0.5 + 0.25";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Fma()
+      : NamedContract("fma", "dst[lanes] = x after `iterations` times x = x * 0.5 + 0.25", specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto lanes = p.at("lanes");

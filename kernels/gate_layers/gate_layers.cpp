@@ -9,12 +9,12 @@ constexpr std::array<ParamSpec, 3> specs{{qubits_spec, depth_spec, complex_dtype
 
 class GateLayers final : public LayeredContract {
  public:
-  std::string_view name() const override { return "gate_layers"; }
-  std::string_view summary() const override {
-    return "dst[2^qubits,2] = |0...0> after `depth` layers of U(angles[depth,qubits,3]) and "
-           "controlled Z on neighbours, (0,1) (2,3).. and (1,2) (3,4).. in turn";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  GateLayers()
+      : LayeredContract(
+            "gate_layers",
+            "dst[2^qubits,2] = |0...0> after `depth` layers of U(angles[depth,qubits,3]) and "
+            "controlled Z on neighbours, (0,1) (2,3).. and (1,2) (3,4).. in turn",
+            specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     return {angles_operand(p), state_operand("dst", Role::output, p)};

@@ -16,15 +16,12 @@ constexpr std::array<ParamSpec, 5> specs{{rows_spec,
                                           src_dtype_spec,
                                           dst_dtype_spec}};
 
-constexpr double flops_per_value = 4;
-
 class GatedActivation final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "gated_activation"; }
-  std::string_view summary() const override {
-    return "dst[rows,cols] = act(gate) * up with src[rows,2 cols] = gate then up";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  GatedActivation()
+      : RowwiseContract("gated_activation",
+                        "dst[rows,cols] = act(gate) * up with src[rows,2 cols] = gate then up",
+                        specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols");
@@ -32,14 +29,9 @@ class GatedActivation final : public RowwiseContract {
             rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
   }
 
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
-
  protected:
+  double flops_per_value(const Params&) const override { return 4; }
+
   // The activation's error scales with up; the product adds one rounding.
   void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
                      std::span<const std::int64_t> columns,

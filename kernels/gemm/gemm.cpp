@@ -8,9 +8,6 @@ namespace {
 constexpr std::array<std::int64_t, 6> source_dtypes{
     dtype_value(Dtype::f32),       dtype_value(Dtype::bf16),    dtype_value(Dtype::f16),
     dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::f8_e5m2), dtype_value(Dtype::s8)};
-constexpr std::array<std::int64_t, 4> result_dtypes{
-    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
-    dtype_value(Dtype::s32)};
 
 constexpr std::array<ParamSpec, 7> specs{{
     {.name = "m", .high = size_max, .meaning = "rows of src and dst"},
@@ -18,7 +15,10 @@ constexpr std::array<ParamSpec, 7> specs{{
     {.name = "k", .high = size_max, .meaning = "columns of src, reduced"},
     {.name = "src_dtype", .kind = ParamKind::dtype, .allowed = source_dtypes, .meaning = "of src"},
     {.name = "wei_dtype", .kind = ParamKind::dtype, .allowed = source_dtypes, .meaning = "of wei"},
-    {.name = "dst_dtype", .kind = ParamKind::dtype, .allowed = result_dtypes, .meaning = "of dst"},
+    {.name = "dst_dtype",
+     .kind = ParamKind::dtype,
+     .allowed = matmul_result_dtypes,
+     .meaning = "of dst"},
     {.name = "wei_trans",
      .kind = ParamKind::flag,
      .low = 0,
@@ -29,21 +29,13 @@ constexpr std::array<ParamSpec, 7> specs{{
 
 constexpr std::size_t src_index = 0, wei_index = 1, dst_index = 2;
 
-class Gemm final : public OpContract {
+class Gemm final : public NamedContract {
  public:
-  std::string_view name() const override { return "gemm"; }
-  std::string_view summary() const override {
-    return "dst[m,n] = src[m,k] wei[k,n], or wei[n,k] with wei_trans";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Gemm()
+      : NamedContract("gemm", "dst[m,n] = src[m,k] wei[k,n], or wei[n,k] with wei_trans", specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
-    const bool integer = p.dtype("src_dtype") == Dtype::s8;
-    if ((p.dtype("wei_dtype") == Dtype::s8) != integer ||
-        (p.dtype("dst_dtype") == Dtype::s32) != integer) {
-      return "integer matmul is s8 x s8 -> s32; got " + p.text();
-    }
-    return std::nullopt;
+    return matmul_types_fault(p);
   }
 
   std::vector<OperandSpec> operands(const Params& p) const override {

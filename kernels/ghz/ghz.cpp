@@ -11,11 +11,9 @@ constexpr std::array<ParamSpec, 2> specs{{qubits_spec, complex_dtype_spec}};
 
 class Ghz final : public CircuitContract {
  public:
-  std::string_view name() const override { return "ghz"; }
-  std::string_view summary() const override {
-    return "dst[2^qubits,2] = (|0...0> + e^(i phase) |1...1>) / sqrt(2)";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Ghz()
+      : CircuitContract("ghz", "dst[2^qubits,2] = (|0...0> + e^(i phase) |1...1>) / sqrt(2)",
+                        specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     return {{.name = "phase",

@@ -11,9 +11,6 @@ namespace {
 constexpr std::array<std::int64_t, 5> source_dtypes{
     dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
     dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::s8)};
-constexpr std::array<std::int64_t, 4> result_dtypes{
-    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
-    dtype_value(Dtype::s32)};
 
 constexpr std::array<ParamSpec, 13> specs{{
     tokens_spec,
@@ -27,7 +24,10 @@ constexpr std::array<ParamSpec, 13> specs{{
     {.name = "k", .high = size_max, .meaning = "columns of src, reduced"},
     {.name = "src_dtype", .kind = ParamKind::dtype, .allowed = source_dtypes, .meaning = "of src"},
     {.name = "wei_dtype", .kind = ParamKind::dtype, .allowed = source_dtypes, .meaning = "of wei"},
-    {.name = "dst_dtype", .kind = ParamKind::dtype, .allowed = result_dtypes, .meaning = "of dst"},
+    {.name = "dst_dtype",
+     .kind = ParamKind::dtype,
+     .allowed = matmul_result_dtypes,
+     .meaning = "of dst"},
     {.name = "wei_trans",
      .kind = ParamKind::flag,
      .low = 0,
@@ -40,19 +40,15 @@ constexpr std::size_t src_index = 0, wei_index = 1, expert_rows_index = 2, dst_i
 
 class GroupedGemm final : public RoutedContract {
  public:
-  std::string_view name() const override { return "grouped_gemm"; }
-  std::string_view summary() const override {
-    return "dst[rows,n] = src[rows,k] times wei[e,k,n] (or wei[e,n,k] with wei_trans) of the "
-           "row's expert e; rows are grouped by expert, expert_rows[e] of each";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  GroupedGemm()
+      : RoutedContract(
+            "grouped_gemm",
+            "dst[rows,n] = src[rows,k] times wei[e,k,n] (or wei[e,n,k] with wei_trans) of the "
+            "row's expert e; rows are grouped by expert, expert_rows[e] of each",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
-    const bool integer = p.dtype("src_dtype") == Dtype::s8;
-    if ((p.dtype("wei_dtype") == Dtype::s8) != integer ||
-        (p.dtype("dst_dtype") == Dtype::s32) != integer) {
-      return "integer matmul is s8 x s8 -> s32; got " + p.text();
-    }
+    if (auto fault = matmul_types_fault(p)) return fault;
     return RoutedContract::check_relations(p);
   }
 

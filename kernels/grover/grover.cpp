@@ -30,12 +30,12 @@ double iterations(const Params& p) {
 
 class Grover final : public CircuitContract {
  public:
-  std::string_view name() const override { return "grover"; }
-  std::string_view summary() const override {
-    return "dst[2^qubits,2] = uniform state after `iterations` of Grover's search for marked[1]; "
-           "0 = floor(pi / (4 asin(2^(-qubits/2))))";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Grover()
+      : CircuitContract(
+            "grover",
+            "dst[2^qubits,2] = uniform state after `iterations` of Grover's search for marked[1]; "
+            "0 = floor(pi / (4 asin(2^(-qubits/2))))",
+            specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     return {{.name = "marked",

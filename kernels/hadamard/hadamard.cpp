@@ -12,9 +12,7 @@ constexpr std::array<ParamSpec, 3> specs{
 
 class Hadamard final : public PricedContract {
  public:
-  std::string_view name() const override { return "hadamard"; }
-  std::string_view summary() const override { return "Walsh-Hadamard transform of each row"; }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Hadamard() : PricedContract("hadamard", "Walsh-Hadamard transform of each row", specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     if (std::has_single_bit(static_cast<std::uint64_t>(p.at("cols")))) return std::nullopt;
@@ -30,8 +28,7 @@ class Hadamard final : public PricedContract {
  protected:
   void add_flops(const Params& p, Work& work) const override {
     const auto stages = std::bit_width(static_cast<std::uint64_t>(p.at("cols"))) - 1;
-    work.vector_flops = static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols")) *
-                        static_cast<double>(stages);
+    work.vector_flops = product(p, {"rows", "cols"}) * static_cast<double>(stages);
   }
 };
 

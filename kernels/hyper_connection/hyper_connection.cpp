@@ -28,11 +28,10 @@ constexpr double sinkhorn_flops = 4;  // per coefficient: sum and divide, over r
 
 class HyperConnection final : public PricedContract {
  public:
-  std::string_view name() const override { return "hyper_connection"; }
-  std::string_view summary() const override {
-    return "residual streams to the input of a sub-layer, or updated with its output";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  HyperConnection()
+      : PricedContract("hyper_connection",
+                       "residual streams to the input of a sub-layer, or updated with its output",
+                       specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), hidden = p.at("hidden"), all = p.at("streams") * hidden;

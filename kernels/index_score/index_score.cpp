@@ -24,11 +24,11 @@ constexpr double select_flops = 1;  // one comparison per entry
 
 class IndexScore final : public PricedContract {
  public:
-  std::string_view name() const override { return "index_score"; }
-  std::string_view summary() const override {
-    return "chosen[batch,new_tokens,top_k] of sum over heads of weight relu(q k^T), causal";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  IndexScore()
+      : PricedContract(
+            "index_score",
+            "chosen[batch,new_tokens,top_k] of sum over heads of weight relu(q k^T), causal",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     if (p.at("new_tokens") <= p.at("context")) return std::nullopt;

@@ -49,11 +49,11 @@ double pairs_of(const Params& p) {
 
 class LatentAttention final : public PricedContract {
  public:
-  std::string_view name() const override { return "latent_attention"; }
-  std::string_view summary() const override {
-    return "softmax(q k^T) v, causal: per-head k and v, or latent rows shared by all heads";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  LatentAttention()
+      : PricedContract(
+            "latent_attention",
+            "softmax(q k^T) v, causal: per-head k and v, or latent rows shared by all heads",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     if (p.at("new_tokens") > p.at("context")) {
@@ -105,8 +105,7 @@ class LatentAttention final : public PricedContract {
  protected:
   // 2 qk_dim per score and 2 v_dim per weighted value, for each head and visible pair.
   void add_flops(const Params& p, Work& work) const override {
-    const double scores =
-        static_cast<double>(p.at("batch")) * static_cast<double>(p.at("heads")) * pairs_of(p);
+    const double scores = product(p, {"batch", "heads"}) * pairs_of(p);
     work.matmul_flops = 2 * static_cast<double>(p.at("qk_dim") + p.at("v_dim")) * scores;
     work.vector_flops = softmax_flops * scores;
     work.compute_dtype = p.dtype("q_dtype");

@@ -4,15 +4,13 @@
 namespace halmark {
 namespace {
 
-constexpr double flops_per_value = 7;
-
 class LayerNorm final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "layernorm"; }
-  std::string_view summary() const override {
-    return "dst[rows,cols] = (src - mean) / sqrt(var + eps) * gain[cols] + shift[cols]";
-  }
-  std::span<const ParamSpec> params() const override { return norm_specs; }
+  LayerNorm()
+      : RowwiseContract(
+            "layernorm",
+            "dst[rows,cols] = (src - mean) / sqrt(var + eps) * gain[cols] + shift[cols]",
+            norm_specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols");
@@ -22,14 +20,9 @@ class LayerNorm final : public RowwiseContract {
             rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
   }
 
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
-
  protected:
+  double flops_per_value(const Params&) const override { return 7; }
+
   // The mean's error moves x - mean absolutely. Kernels may take the variance as E[x^2] - mean^2,
   // whose error is relative to E[x^2] + mean^2 and not to the difference.
   void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,

@@ -35,12 +35,12 @@ constexpr double softmax_flops = 5;
 
 class MaskedAttention final : public PricedContract {
  public:
-  std::string_view name() const override { return "masked_attention"; }
-  std::string_view summary() const override {
-    return "dst[batch,new_tokens,heads,value_dim] = softmax(q k^T / sqrt(head_dim)) v, causal, "
-           "under a window or within chunks";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  MaskedAttention()
+      : PricedContract(
+            "masked_attention",
+            "dst[batch,new_tokens,heads,value_dim] = softmax(q k^T / sqrt(head_dim)) v, causal, "
+            "under a window or within chunks",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     const auto pair = [&p](std::string_view a, std::string_view b) {
@@ -88,8 +88,7 @@ class MaskedAttention final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    const double scores =
-        static_cast<double>(p.at("batch")) * static_cast<double>(p.at("heads")) * pairs(p);
+    const double scores = product(p, {"batch", "heads"}) * pairs(p);
     work.matmul_flops = 2 * scores * static_cast<double>(p.at("head_dim") + p.at("value_dim"));
     work.vector_flops = softmax_flops * scores;
     work.compute_dtype = p.dtype("q_dtype");

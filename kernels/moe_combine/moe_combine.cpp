@@ -8,31 +8,16 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 9> specs{{
-    tokens_spec,
-    top_k_spec,
-    experts_spec,
-    {.name = "hidden", .high = size_max, .meaning = "values per row"},
-    {.name = "dtype",
-     .kind = ParamKind::dtype,
-     .allowed = float_dtypes,
-     .meaning = "of src and dst"},
-    skew_spec,
-    ep_size_spec,
-    ep_rank_spec,
-    local_rows_spec,
-}};
-
 constexpr std::size_t src_index = 0, weight_index = 2;
 
 class MoeCombine final : public RoutedContract {
  public:
-  std::string_view name() const override { return "moe_combine"; }
-  std::string_view summary() const override {
-    return "dst[tokens,hidden] = sum of weight[tokens,top_k] * src[rows,hidden] over the slots "
-           "whose expert_index[tokens,top_k] is local; src as moe_dispatch leaves it";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  MoeCombine()
+      : RoutedContract(
+            "moe_combine",
+            "dst[tokens,hidden] = sum of weight[tokens,top_k] * src[rows,hidden] over the slots "
+            "whose expert_index[tokens,top_k] is local; src as moe_dispatch leaves it",
+            routed_row_specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto tokens = p.at("tokens"), top_k = p.at("top_k"), hidden = p.at("hidden");

@@ -4,31 +4,16 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 9> specs{{
-    tokens_spec,
-    top_k_spec,
-    experts_spec,
-    {.name = "hidden", .high = size_max, .meaning = "values per row"},
-    {.name = "dtype",
-     .kind = ParamKind::dtype,
-     .allowed = float_dtypes,
-     .meaning = "of src and dst"},
-    skew_spec,
-    ep_size_spec,
-    ep_rank_spec,
-    local_rows_spec,
-}};
-
 constexpr std::size_t src_index = 0;
 
 class MoeDispatch final : public RoutedContract {
  public:
-  std::string_view name() const override { return "moe_dispatch"; }
-  std::string_view summary() const override {
-    return "dst[rows,hidden] = src[tokens,hidden] of each (token, slot) whose expert_index[tokens,"
-           "top_k] is local, grouped by expert, in order of (token, slot)";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  MoeDispatch()
+      : RoutedContract(
+            "moe_dispatch",
+            "dst[rows,hidden] = src[tokens,hidden] of each (token, slot) whose expert_index[tokens,"
+            "top_k] is local, grouped by expert, in order of (token, slot)",
+            routed_row_specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto tokens = p.at("tokens"), hidden = p.at("hidden");

@@ -73,15 +73,14 @@ Scores scores(std::span<const double> logits, std::span<const std::size_t> selec
   return out;
 }
 
-class MoeRoute final : public OpContract {
+class MoeRoute final : public NamedContract {
  public:
-  std::string_view name() const override { return "moe_route"; }
-  std::string_view summary() const override {
-    return "expert_index, weight[tokens,top_k] = the largest of logits[tokens,experts], "
-           "descending, "
-           "the lower index first among equals";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  MoeRoute()
+      : NamedContract("moe_route",
+                      "expert_index, weight[tokens,top_k] = the largest of logits[tokens,experts], "
+                      "descending, "
+                      "the lower index first among equals",
+                      specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     const auto top_k = p.at("top_k"), experts = p.at("experts");
@@ -101,8 +100,7 @@ class MoeRoute final : public OpContract {
 
   Work work(const Params& p) const override {
     Work work = operand_traffic(operands(p));
-    work.vector_flops = flops_per_logit * static_cast<double>(p.at("tokens")) *
-                        static_cast<double>(p.at("experts"));
+    work.vector_flops = product(p, {"tokens", "experts"}, flops_per_logit);
     return work;
   }
 

@@ -19,11 +19,9 @@ constexpr std::array<ParamSpec, 8> specs{{
 
 class PackedGemm final : public PricedContract {
  public:
-  std::string_view name() const override { return "packed_gemm"; }
-  std::string_view summary() const override {
-    return "dst[m,n] = src[m,k] wei[n,k]^T, wei times scale[n,ceil(k/block)]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  PackedGemm()
+      : PricedContract("packed_gemm",
+                       "dst[m,n] = src[m,k] wei[n,k]^T, wei times scale[n,ceil(k/block)]", specs) {}
 
   // The scales are no parameters of a model, so they are traffic and no operand.
   std::vector<OperandSpec> operands(const Params& p) const override {

@@ -25,12 +25,12 @@ constexpr std::array<ParamSpec, 14> specs{{
 
 class PackedGroupedGemm final : public PricedContract {
  public:
-  std::string_view name() const override { return "packed_grouped_gemm"; }
-  std::string_view summary() const override {
-    return "dst[rows,n] = src[rows,k] times wei[e,n,k]^T of the row's expert e, wei times "
-           "scale[e,n,ceil(k/block)]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  PackedGroupedGemm()
+      : PricedContract(
+            "packed_grouped_gemm",
+            "dst[rows,n] = src[rows,k] times wei[e,n,k]^T of the row's expert e, wei times "
+            "scale[e,n,ceil(k/block)]",
+            specs) {}
   std::optional<std::string> check_relations(const Params& p) const override {
     return Routing(p).fault();
   }

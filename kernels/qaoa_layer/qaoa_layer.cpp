@@ -37,12 +37,12 @@ std::vector<std::int64_t> graph(const Params& p) {
 
 class QaoaLayer final : public CircuitContract {
  public:
-  std::string_view name() const override { return "qaoa_layer"; }
-  std::string_view summary() const override {
-    return "dst[2^qubits,2] = e^(-i beta X) on every qubit of e^(-i gamma C) src[2^qubits,2], C = "
-           "cut of edges[m,2] by weights[m], angles[2] = gamma, beta";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  QaoaLayer()
+      : CircuitContract(
+            "qaoa_layer",
+            "dst[2^qubits,2] = e^(-i beta X) on every qubit of e^(-i gamma C) src[2^qubits,2], C = "
+            "cut of edges[m,2] by weights[m], angles[2] = gamma, beta",
+            specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto edges = edge_count(p);

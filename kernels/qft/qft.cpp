@@ -12,11 +12,7 @@ constexpr std::array<ParamSpec, 2> specs{{qubits_spec, complex_dtype_spec}};
 
 class Qft final : public CircuitContract {
  public:
-  std::string_view name() const override { return "qft"; }
-  std::string_view summary() const override {
-    return "dst[2^qubits,2] = unitary DFT of src[2^qubits,2]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Qft() : CircuitContract("qft", "dst[2^qubits,2] = unitary DFT of src[2^qubits,2]", specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     return {state_operand("src", Role::input, p), state_operand("dst", Role::output, p)};

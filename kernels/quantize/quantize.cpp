@@ -17,7 +17,6 @@ constexpr std::array<ParamSpec, 4> specs{{rows_spec,
 
 constexpr std::size_t scale_index = 2;
 constexpr double quantized_max = 127;
-constexpr double flops_per_value = 2;  // abs-max, scale
 
 // Kernels compute src / scale in f32, from a rounded scale or from its rounded inverse: up to four
 // roundings of a value of at most 127.
@@ -34,24 +33,17 @@ Expected quantized(double value, double largest) {
 
 class Quantize final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "quantize"; }
-  std::string_view summary() const override {
-    return "dst[rows,cols] s8 = round(src / scale), scale[rows] = max|src| / 127 per row";
+  Quantize()
+      : RowwiseContract(
+            "quantize",
+            "dst[rows,cols] s8 = round(src / scale), scale[rows] = max|src| / 127 per row", specs) {
   }
-  std::span<const ParamSpec> params() const override { return specs; }
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols");
     return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
             rows_operand("dst", Role::output, Dtype::s8, rows, cols),
             {.name = "scale", .role = Role::output, .dtype = Dtype::f32, .dims = {rows}}};
-  }
-
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
   }
 
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t operand,
@@ -69,6 +61,8 @@ class Quantize final : public RowwiseContract {
   }
 
  protected:
+  double flops_per_value(const Params&) const override { return 2; }  // abs-max, scale
+
   std::vector<std::pair<Dtype, Dtype>> dtype_pairs(std::span<const Dtype> dtypes) const override {
     std::vector<std::pair<Dtype, Dtype>> pairs;
     for (const auto src : common_dtypes(float_dtypes, dtypes)) pairs.emplace_back(src, Dtype::s8);

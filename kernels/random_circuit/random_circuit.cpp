@@ -45,12 +45,12 @@ std::vector<std::int64_t> all_pairs(const Params& p) {
 
 class RandomCircuit final : public LayeredContract {
  public:
-  std::string_view name() const override { return "random_circuit"; }
-  std::string_view summary() const override {
-    return "dst[2^qubits,2] = |0...0> after `depth` layers of U(angles[depth,qubits,3]) and "
-           "controlled Z on pairs[depth,qubits/2,2]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  RandomCircuit()
+      : LayeredContract(
+            "random_circuit",
+            "dst[2^qubits,2] = |0...0> after `depth` layers of U(angles[depth,qubits,3]) and "
+            "controlled Z on pairs[depth,qubits/2,2]",
+            specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     return {{.name = "pairs",

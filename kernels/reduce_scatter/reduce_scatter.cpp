@@ -7,10 +7,9 @@ namespace {
 
 class ReduceScatter final : public ReducingCollective {
  public:
-  std::string_view name() const override { return "reduce_scatter"; }
-  std::string_view summary() const override {
-    return "dst = block (rank) of the sum of src[ranks, ...] over ranks";
-  }
+  ReduceScatter()
+      : ReducingCollective("reduce_scatter",
+                           "dst = block (rank) of the sum of src[ranks, ...] over ranks") {}
 
  protected:
   double bus_factor(double ranks) const override { return (ranks - 1) / ranks; }

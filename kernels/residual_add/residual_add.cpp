@@ -8,9 +8,7 @@ constexpr std::array<ParamSpec, 4> specs{{rows_spec, cols_spec, src_dtype_spec, 
 
 class ResidualAdd final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "residual_add"; }
-  std::string_view summary() const override { return "dst[rows,cols] = a + b"; }
-  std::span<const ParamSpec> params() const override { return specs; }
+  ResidualAdd() : RowwiseContract("residual_add", "dst[rows,cols] = a + b", specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols");
@@ -20,13 +18,9 @@ class ResidualAdd final : public RowwiseContract {
             rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
   }
 
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops = static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
-
  protected:
+  double flops_per_value(const Params&) const override { return 1; }
+
   // One f32 addition, then the rounding of dst.
   void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
                      std::span<const std::int64_t> columns,

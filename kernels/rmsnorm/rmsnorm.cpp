@@ -4,15 +4,11 @@
 namespace halmark {
 namespace {
 
-constexpr double flops_per_value = 4;  // square, add, scale, gain
-
 class RmsNorm final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "rmsnorm"; }
-  std::string_view summary() const override {
-    return "dst[rows,cols] = src / sqrt(mean(src^2) + eps) * gain[cols]";
-  }
-  std::span<const ParamSpec> params() const override { return norm_specs; }
+  RmsNorm()
+      : RowwiseContract("rmsnorm", "dst[rows,cols] = src / sqrt(mean(src^2) + eps) * gain[cols]",
+                        norm_specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols");
@@ -21,14 +17,9 @@ class RmsNorm final : public RowwiseContract {
             rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
   }
 
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
-
  protected:
+  double flops_per_value(const Params&) const override { return 4; }  // square, add, scale, gain
+
   // All squares are positive, so the mean's relative error is that of the sum: 4 sqrt(n) u. The
   // root halves it; two products follow.
   void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,

@@ -18,13 +18,13 @@ constexpr std::array<ParamSpec, 6> specs{{
 
 constexpr double flops_per_rotated_value = 3;  // two products and a sum
 
-class Rope final : public OpContract {
+class Rope final : public NamedContract {
  public:
-  std::string_view name() const override { return "rope"; }
-  std::string_view summary() const override {
-    return "dst[rows,heads,head_dim] = src rotated in pairs by cos, sin[rows,rotary_dim/2]";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  Rope()
+      : NamedContract(
+            "rope",
+            "dst[rows,heads,head_dim] = src rotated in pairs by cos, sin[rows,rotary_dim/2]",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     const auto rotary = p.at("rotary_dim"), width = p.at("head_dim");
@@ -50,9 +50,7 @@ class Rope final : public OpContract {
 
   Work work(const Params& p) const override {
     Work work = operand_traffic(operands(p));
-    work.vector_flops = flops_per_rotated_value * static_cast<double>(p.at("rows")) *
-                        static_cast<double>(p.at("heads")) *
-                        static_cast<double>(p.at("rotary_dim"));
+    work.vector_flops = product(p, {"rows", "heads", "rotary_dim"}, flops_per_rotated_value);
     return work;
   }
 

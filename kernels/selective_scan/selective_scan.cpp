@@ -25,12 +25,12 @@ constexpr double flops_per_state_value = 7;
 
 class SelectiveScan final : public PricedContract {
  public:
-  std::string_view name() const override { return "selective_scan"; }
-  std::string_view summary() const override {
-    return "Mamba: state[batch,channels,state_dim] decays value by value, takes dt x b and is read "
-           "by c, token by token";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  SelectiveScan()
+      : PricedContract("selective_scan",
+                       "Mamba: state[batch,channels,state_dim] decays value by value, takes dt x b "
+                       "and is read "
+                       "by c, token by token",
+                       specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto batch = p.at("batch"), tokens = p.at("new_tokens"), channels = p.at("channels");
@@ -48,10 +48,8 @@ class SelectiveScan final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    work.matmul_flops = flops_per_state_value * static_cast<double>(p.at("batch")) *
-                        static_cast<double>(p.at("new_tokens")) *
-                        static_cast<double>(p.at("channels")) *
-                        static_cast<double>(p.at("state_dim"));
+    work.matmul_flops =
+        product(p, {"batch", "new_tokens", "channels", "state_dim"}, flops_per_state_value);
     work.compute_dtype = p.dtype("src_dtype");
   }
 };

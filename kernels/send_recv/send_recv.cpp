@@ -6,8 +6,7 @@ namespace {
 
 class SendRecv final : public MovingCollective {
  public:
-  std::string_view name() const override { return "send_recv"; }
-  std::string_view summary() const override { return "dst = src of rank (r - 1) mod ranks"; }
+  SendRecv() : MovingCollective("send_recv", "dst = src of rank (r - 1) mod ranks") {}
 
  protected:
   double bus_factor(double) const override { return 1; }

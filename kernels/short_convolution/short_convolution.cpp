@@ -21,11 +21,11 @@ constexpr std::array<ParamSpec, 6> specs{{
 
 class ShortConvolution final : public PricedContract {
  public:
-  std::string_view name() const override { return "short_convolution"; }
-  std::string_view summary() const override {
-    return "dst[batch,new_tokens,channels] = silu(sum over j of src[token - j] wei[channel,j])";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  ShortConvolution()
+      : PricedContract(
+            "short_convolution",
+            "dst[batch,new_tokens,channels] = silu(sum over j of src[token - j] wei[channel,j])",
+            specs) {}
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto batch = p.at("batch"), tokens = p.at("new_tokens");
@@ -48,9 +48,7 @@ class ShortConvolution final : public PricedContract {
  protected:
   // No matrix product: every channel has its own few weights.
   void add_flops(const Params& p, Work& work) const override {
-    work.vector_flops = 2 * static_cast<double>(p.at("batch")) *
-                        static_cast<double>(p.at("new_tokens")) *
-                        static_cast<double>(p.at("channels")) * static_cast<double>(p.at("kernel"));
+    work.vector_flops = product(p, {"batch", "new_tokens", "channels", "kernel"}, 2);
     work.compute_dtype = p.dtype("dtype");
   }
 };

@@ -6,28 +6,15 @@ namespace {
 
 constexpr std::array<ParamSpec, 4> specs{{rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec}};
 
-constexpr double flops_per_value = 5;  // max, subtract, exp, sum, divide
-
 class Softmax final : public RowwiseContract {
  public:
-  std::string_view name() const override { return "softmax"; }
-  std::string_view summary() const override { return "dst[rows,cols] = softmax(src) per row"; }
-  std::span<const ParamSpec> params() const override { return specs; }
-
-  std::vector<OperandSpec> operands(const Params& p) const override {
-    const auto rows = p.at("rows"), cols = p.at("cols");
-    return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
-            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
-  }
-
-  Work work(const Params& p) const override {
-    Work work = operand_traffic(operands(p));
-    work.vector_flops =
-        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
-    return work;
-  }
+  Softmax() : RowwiseContract("softmax", "dst[rows,cols] = softmax(src) per row", specs) {}
 
  protected:
+  double flops_per_value(const Params&) const override {
+    return 5;
+  }  // max, subtract, exp, sum, divide
+
   // Each exp: its own error and that of the rounded argument x - max; the sum of positive terms has
   // the same relative error again, plus its accumulation; then one quotient.
   void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,

@@ -26,12 +26,12 @@ constexpr double flops_per_state_value = 5;
 
 class StateScan final : public PricedContract {
  public:
-  std::string_view name() const override { return "state_scan"; }
-  std::string_view summary() const override {
-    return "Mamba-2: state[batch,heads,head_dim,state_dim] decays, takes x B^T and is read by C, "
-           "token by token";
-  }
-  std::span<const ParamSpec> params() const override { return specs; }
+  StateScan()
+      : PricedContract(
+            "state_scan",
+            "Mamba-2: state[batch,heads,head_dim,state_dim] decays, takes x B^T and is read by C, "
+            "token by token",
+            specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
     if (p.at("heads") % p.at("groups") == 0) return std::nullopt;
@@ -57,10 +57,8 @@ class StateScan final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    work.matmul_flops = flops_per_state_value * static_cast<double>(p.at("batch")) *
-                        static_cast<double>(p.at("new_tokens")) *
-                        static_cast<double>(p.at("heads")) * static_cast<double>(p.at("head_dim")) *
-                        static_cast<double>(p.at("state_dim"));
+    work.matmul_flops = product(p, {"batch", "new_tokens", "heads", "head_dim", "state_dim"},
+                                flops_per_state_value);
     work.compute_dtype = p.dtype("src_dtype");
   }
 };
