@@ -139,7 +139,7 @@ void GraphBuilder::add(Draft draft) {
     op.group_stride = group_stride(graph_.configuration.parallel, draft.split);
   }
   op.shape_in = std::move(draft.shape_in);
-  op.shape_out = std::move(draft.shape_out);
+  op.shape_out = draft.shape_out.empty() ? op.shape_in : std::move(draft.shape_out);
 
   const OpContract* contract = find_contract(draft.local.problem.op);
   op.routed = draft.routed;
@@ -205,24 +205,20 @@ void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
                   {"src_dtype", number(precision().activation)},
                   {"dst_dtype", number(dst)}};
   });
-  const std::string dims = shape({tokens_.whole, heads.whole, head_dim});
   add({.name = std::move(name),
        .split = Split::head,
        .whole = std::move(whole),
        .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .shape_in = shape({tokens_.whole, heads.whole, head_dim})});
 }
 
 void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
   auto [whole, local] = problems("copy", [&](auto side) { return Sizing{{"bytes", bytes.*side}}; });
-  const std::string dims = shape({bytes.whole});
   add({.name = std::move(name),
        .split = split,
        .whole = std::move(whole),
        .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .shape_in = shape({bytes.whole})});
 }
 
 void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
@@ -231,12 +227,10 @@ void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
     return Sizing{
         {"rows", tokens_.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
   });
-  const std::string dims = shape({tokens_.whole, columns});
   add({.name = std::move(name),
        .whole = std::move(whole),
        .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .shape_in = shape({tokens_.whole, columns})});
 }
 
 void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind kind) {
@@ -265,13 +259,11 @@ void GraphBuilder::activation(std::string name, Extent columns, ActivationKind k
                   {"src_dtype", dtype},
                   {"dst_dtype", dtype}};
   });
-  const std::string dims = shape({tokens_.whole, columns.whole});
   add({.name = std::move(name),
        .split = Split::column,
        .whole = std::move(whole),
        .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .shape_in = shape({tokens_.whole, columns.whole})});
 }
 
 void GraphBuilder::op(const OpSpec& spec, const std::function<Sizing(Side)>& params) {

@@ -5,59 +5,35 @@
 
 namespace halmark {
 
-using draft::number;
+using draft::exchanged;
 using draft::shape;
 
 void GraphBuilder::all_reduce(std::string name, const Size& columns) {
   if (tp_ == 1) return;
-  const Dtype dtype = precision().activation;
-  SizedProblem local =
-      sized_problem("all_reduce", {{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
-                                   {"ranks", tp_},
-                                   {"dtype", number(dtype)}});
-  const std::string dims = shape({tokens_.whole, columns});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
        .split = Split::row,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .local = exchanged("all_reduce", precision().activation, tokens_.local * columns, tp_),
+       .shape_in = shape({tokens_.whole, columns})});
 }
 
 void GraphBuilder::all_gather(std::string name, Extent rows, Extent columns) {
   if (tp_ == 1) return;
-  const Dtype dtype = precision().activation;
-  SizedProblem local =
-      sized_problem("all_gather", {{"bytes", dtype_bytes(dtype, rows.local * columns.local)},
-                                   {"ranks", tp_},
-                                   {"dtype", number(dtype)}});
-  const std::string dims = shape({rows.whole, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
        .split = Split::vocab,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .local = exchanged("all_gather", precision().activation, rows.local * columns.local, tp_),
+       .shape_in = shape({rows.whole, columns.whole})});
 }
 
 void GraphBuilder::send_recv(std::string name, std::int64_t columns) {
   const int pp = graph_.configuration.parallel.pp;
   if (pp == 1) return;
-  const Dtype dtype = precision().activation;
-  SizedProblem local =
-      sized_problem("send_recv", {{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
-                                  {"ranks", pp},
-                                  {"dtype", number(dtype)}});
-  const std::string dims = shape({tokens_.whole, columns});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
        .split = Split::pipeline,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .local = exchanged("send_recv", precision().activation, tokens_.local * columns, pp),
+       .shape_in = shape({tokens_.whole, columns})});
 }
 
 // One step passes on the keys of one rank; cp - 1 steps show them to all. A window that leaves out
@@ -66,18 +42,11 @@ void GraphBuilder::ring_exchange(std::string name, const Size& keys, Extent colu
   const int cp = graph_.configuration.parallel.cp;
   if (cp == 1) return;
   const Size of_rank = ceiling(keys, cp);
-  SizedProblem local = sized_problem(
-      "send_recv", {{"bytes", dtype_bytes(dtype, batch_.local * of_rank * columns.local)},
-                    {"ranks", cp},
-                    {"dtype", number(dtype)}});
-  const std::string dims = shape({batch_.whole, keys, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
        .split = Split::context,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .local = exchanged("send_recv", dtype, batch_.local * of_rank * columns.local, cp),
+       .shape_in = shape({batch_.whole, keys, columns.whole})});
   std::vector<std::int32_t>& steps = graph_.layer_types.back().operators;
   steps.insert(steps.end(), static_cast<std::size_t>(cp - 2), steps.back());
 }

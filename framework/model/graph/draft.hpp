@@ -15,12 +15,12 @@ struct GraphBuilder::Draft {
   std::string name;
   OperatorKind kind = OperatorKind::elementwise;
   Split split = Split::replicated;
-  std::optional<Problem> whole;
+  std::optional<Problem> whole = {};
   SizedProblem local;
   std::vector<std::optional<Problem>> of_expert_rank = {};
-  std::string shape_in, shape_out;
-  bool has_parameters = true;           // false: constants that are no model parameters (scales)
-  std::int64_t missing_parameters = 0;  // constants of the op that the model has not: a zero shift
+  std::string shape_in, shape_out = {};  // nothing stated: what comes in goes out
+  bool has_parameters = true;            // false: constants that are no model parameters (scales)
+  std::int64_t missing_parameters = 0;   // constants of the op that the model has not: a zero shift
   std::int64_t active_parameters = 0;
   Extent bias = {};  // elements
   Dtype bias_dtype = Dtype::f32;
@@ -38,6 +38,13 @@ inline std::string shape(std::initializer_list<Size> dims) { return shape_text(d
 
 // Types whose linears read quantised activations: int8 with a scale per row, f8 with one per block.
 inline bool is_quantized(Dtype dtype) { return dtype == Dtype::s8 || dtype == Dtype::f8_e4m3fn; }
+
+// What `ranks` ranks exchange of so many values.
+inline SizedProblem exchanged(std::string_view op, Dtype dtype, const Size& values,
+                              std::int64_t ranks) {
+  return sized_problem(
+      op, {{"bytes", dtype_bytes(dtype, values)}, {"ranks", ranks}, {"dtype", number(dtype)}});
+}
 
 // The operator that makes such activations from those of type `src`.
 inline SizedProblem quantize_problem(const Size& rows, const Size& columns, Dtype src,

@@ -6,6 +6,7 @@
 
 namespace halmark {
 
+using draft::exchanged;
 using draft::number;
 using draft::shape;
 
@@ -84,30 +85,21 @@ void GraphBuilder::combine(std::string name) {
 // and nobody is done before that pair is.
 void GraphBuilder::exchange_rows(std::string name) {
   if (layout_.across_replicas == 1) return;
-  const Dtype dtype = precision().activation;
   const std::int64_t hidden = routed_width();
   const Size values = rows_.of_pair_max * (layout_.across_replicas * hidden);
-  const std::string dims = shape({rows_.whole, hidden});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
        .split = Split::expert,
-       .whole = std::nullopt,
-       .local = sized_problem("all_to_all", {{"bytes", dtype_bytes(dtype, values)},
-                                             {"ranks", layout_.across_replicas},
-                                             {"dtype", number(dtype)}}),
-       .shape_in = dims,
-       .shape_out = dims});
+       .local = exchanged("all_to_all", precision().activation, values, layout_.across_replicas),
+       .shape_in = shape({rows_.whole, hidden})});
 }
 
 void GraphBuilder::regroup_rows(std::string name) {
   if (layout_.across_replicas == 1) return;
   const std::int64_t hidden = routed_width();
-  const std::string dims = shape({rows_.whole, hidden});
   add_routed({.name = std::move(name),
               .kind = OperatorKind::routing,
-              .whole = std::nullopt,
-              .shape_in = dims,
-              .shape_out = dims},
+              .shape_in = shape({rows_.whole, hidden})},
              group_rows(), [&](const RowPlace& place) {
                const Size bytes = dtype_bytes(precision().activation, place.rows * hidden);
                return sized_problem("copy", {{"bytes", bytes}});
@@ -120,14 +112,12 @@ void GraphBuilder::quantize_rows(std::string name, Extent columns) {
   const auto make = [&](const RowPlace& place) {
     return quantize_problem(place.rows, columns.*place.side, linear);
   };
-  const std::string dims = shape({rows_.whole, columns.whole});
   add_routed({.name = std::move(name),
               .kind = OperatorKind::quantize,
               .split = columns.whole.constant() == columns.local.constant() ? Split::replicated
                                                                             : Split::column,
               .whole = make(whole_rows()).problem,
-              .shape_in = dims,
-              .shape_out = dims},
+              .shape_in = shape({rows_.whole, columns.whole})},
              group_rows(), make);
 }
 
@@ -217,12 +207,10 @@ void GraphBuilder::expert_activation(std::string name, Extent columns, Activatio
                                         {"src_dtype", dtype},
                                         {"dst_dtype", dtype}});
   };
-  const std::string dims = shape({rows_.whole, columns.whole});
   add_routed({.name = std::move(name),
               .split = Split::column,
               .whole = make(whole_rows()).problem,
-              .shape_in = dims,
-              .shape_out = dims},
+              .shape_in = shape({rows_.whole, columns.whole})},
              group_rows(), make);
 }
 

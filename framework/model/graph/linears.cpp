@@ -14,14 +14,12 @@ void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns,
                                   Split split) {
   if (!quantizes_for(linear)) return;
   const auto on = [&](Side side) { return quantize_problem(rows.*side, columns.*side, linear); };
-  const std::string dims = shape({rows.whole, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::quantize,
        .split = split,
        .whole = on(&Extent::whole).problem,
        .local = on(&Extent::local),
-       .shape_in = dims,
-       .shape_out = dims});
+       .shape_in = shape({rows.whole, columns.whole})});
 }
 
 void GraphBuilder::linear(const LinearSpec& spec) {
