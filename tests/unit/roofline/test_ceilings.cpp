@@ -8,6 +8,7 @@
 #include <random>
 
 #include "roofline/estimate.hpp"
+#include "tests/unit/roofline/two_levels.hpp"
 #include "tests/unit/says.hpp"
 
 namespace halmark::roofline {
@@ -15,26 +16,16 @@ namespace {
 
 // 1 Tflop/s bf16; a cache of 2 x 1 MB at 1e12 and memory at 1e10 bytes/s.
 Device device() {
-  Device d;
+  Device d = test::two_levels();
   d.peaks.push_back({.path = "bf16_matrix",
                      .dtype = Dtype::bf16,
                      .threads = 1,
                      .flops_per_s = 1e12,
                      .source = "probe"});
-  d.bandwidths.push_back(
-      {.level = "l2", .threads = 1, .bytes_per_s = 1e12, .working_set_bytes = 1'000'000});
-  d.bandwidths.push_back(
-      {.level = "memory", .threads = 1, .bytes_per_s = 1e10, .working_set_bytes = 100'000'000});
   return d;
 }
 
-Work bf16_work(double flops, double constant_bytes, double other_bytes) {
-  return {.matmul_flops = flops,
-          .bytes_read = constant_bytes,
-          .bytes_written = other_bytes,
-          .constant_bytes = constant_bytes,
-          .compute_dtype = Dtype::bf16};
-}
+using test::bf16_work;
 
 double memory_ns(const Work& work, CacheMode mode, int sets) {
   return Ceilings(device(), 1).bound(work, traffic(work, mode, sets)).ns(Limiter::memory);

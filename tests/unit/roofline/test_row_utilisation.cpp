@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "roofline/ceilings.hpp"
+#include "tests/unit/roofline/two_levels.hpp"
 
 namespace halmark {
 namespace {
 
 // 1 Tflop/s bf16 on "amx", 0.1 on "avx512"; caches of 2 x 1 MB at 1e12 and memory at 1e10 bytes/s.
 Device device() {
-  Device d;
+  Device d = test::two_levels();
   d.peaks.push_back({.path = "bf16_matrix",
                      .dtype = Dtype::bf16,
                      .isa = "amx",
@@ -20,20 +21,10 @@ Device device() {
                      .isa = "avx512",
                      .threads = 1,
                      .flops_per_s = 1e11});
-  d.bandwidths.push_back(
-      {.level = "l2", .threads = 1, .bytes_per_s = 1e12, .working_set_bytes = 1'000'000});
-  d.bandwidths.push_back(
-      {.level = "memory", .threads = 1, .bytes_per_s = 1e10, .working_set_bytes = 100'000'000});
   return d;
 }
 
-Work bf16_work(double flops, double constant_bytes, double other_bytes) {
-  return {.matmul_flops = flops,
-          .bytes_read = constant_bytes,
-          .bytes_written = other_bytes,
-          .constant_bytes = constant_bytes,
-          .compute_dtype = Dtype::bf16};
-}
+using test::bf16_work;
 
 RowUtilisation of(const Work& work, const RowDevices& devices, std::string_view isa, double ns,
                   CacheMode mode = CacheMode::hot) {

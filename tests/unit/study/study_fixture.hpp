@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/study/protocol.hpp"
 #include "study/storage/open.hpp"
 #include "study/values_json.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -51,5 +52,21 @@ inline std::vector<TrialRow> all_trials(StudyStore& store, std::int64_t study) {
 inline TrialChange completed(std::int64_t id, std::vector<double> values) {
   return {.id = id, .state = TrialState::complete, .values = std::move(values)};
 }
+
+// A study in memory that programs ask.
+class AskedStudy : public testing::Test {
+ protected:
+  explicit AskedStudy(const SpaceDescription& space)
+      : study_(*store_, space, {.name = "s", .sampler = "random", .seed = 5}) {}
+  Json answer(const std::string& request) {
+    return Json::parse(protocol_.answers({&request, 1}).at(0));
+  }
+  TrialRow row(int trial) {
+    return all_trials(*store_, study_.info().id).at(static_cast<std::size_t>(trial));
+  }
+  std::unique_ptr<StudyStore> store_ = open_study_store("memory:", StudyAccess::or_create);
+  Study study_;
+  StudyProtocol protocol_{study_};
+};
 
 }  // namespace halmark::test

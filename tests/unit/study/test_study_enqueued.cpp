@@ -5,9 +5,8 @@
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/protocol.hpp"
-#include "study/storage/open.hpp"
-#include "study/values_json.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/study/study_fixture.hpp"
 
 namespace halmark {
 namespace {
@@ -15,8 +14,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Enqueued : public testing::Test {
+class Enqueued : public test::AskedStudy {
  protected:
+  Enqueued() : AskedStudy(space()) {}
   static SpaceDescription space() {
     SpaceDescription out;
     out.domains = {
@@ -28,9 +28,6 @@ class Enqueued : public testing::Test {
     out.constraints = {{"odd", "a != 13", {}}};
     out.objectives = {{.name = "time"}};
     return out;
-  }
-  Json answer(const std::string& request) {
-    return Json::parse(protocol_.answers({&request, 1}).at(0));
   }
   // As other programs do, which look at nothing.
   void enqueue_elsewhere(const std::vector<std::string>& fixed) {
@@ -44,13 +41,6 @@ class Enqueued : public testing::Test {
     });
   }
   std::string params(const Json& trial) { return trial.at("params").dump(); }
-  TrialRow row(int trial) {
-    TrialCursor cursor;
-    return store_->trials(study_.info().id, cursor).at(static_cast<std::size_t>(trial));
-  }
-  std::unique_ptr<StudyStore> store_ = open_study_store("memory:", StudyAccess::or_create);
-  Study study_{*store_, space(), {.name = "s", .sampler = "random", .seed = 5}};
-  StudyProtocol protocol_{study_};
 };
 
 TEST_F(Enqueued, come_in_their_order_and_no_more_than_are_asked_for) {

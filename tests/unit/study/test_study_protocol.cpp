@@ -6,9 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
-#include "study/storage/open.hpp"
-#include "study/values_json.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/study/study_fixture.hpp"
 
 namespace halmark {
 namespace {
@@ -17,29 +16,20 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Requests : public testing::Test {
+class Requests : public test::AskedStudy {
  protected:
+  Requests() : AskedStudy(space()) {}
   static SpaceDescription space() {
     SpaceDescription out;
     out.domains = {{.name = "a", .kind = DomainKind::integer, .low = 0, .high = 20'000}};
     out.objectives = {{.name = "time"}, {.name = "rate", .is_maximised = true}};
     return out;
   }
-  Json answer(const std::string& request) {
-    return Json::parse(protocol_.answers({&request, 1}).at(0));
-  }
   std::string error(const std::string& request) {
     const Json out = answer(request);
     EXPECT_TRUE(out.contains("error")) << request << out;
     return out.value("error", "");
   }
-  TrialRow row(int trial) {
-    TrialCursor cursor;
-    return store_->trials(study_.info().id, cursor).at(static_cast<std::size_t>(trial));
-  }
-  std::unique_ptr<StudyStore> store_ = open_study_store("memory:", StudyAccess::or_create);
-  Study study_{*store_, space(), {.name = "s", .sampler = "random", .seed = 5}};
-  StudyProtocol protocol_{study_};
 };
 
 TEST_F(Requests, ask_for_one_trial_to_as_many_as_are_allowed) {

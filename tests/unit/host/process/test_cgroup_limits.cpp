@@ -1,30 +1,12 @@
 // Limits of control groups, read from trees of files that stand for a machine.
 #include "host/process/cgroup_limits.hpp"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
+#include "tests/unit/host/process/machine_tree.hpp"
 
 namespace halmark {
 namespace {
 
-namespace fs = std::filesystem;
-
-class CgroupLimitsTest : public testing::Test {
- protected:
-  CgroupLimitsTest() {
-    std::string name = (fs::temp_directory_path() / "halmark-groups-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-  }
-  ~CgroupLimitsTest() override { fs::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ + path).substr(0, (root_ + path).rfind('/')));
-    std::ofstream(root_ + path) << text << '\n';
-  }
-  std::string root_;
-};
+using CgroupLimitsTest = test::MachineTree;
 
 TEST_F(CgroupLimitsTest, the_tightest_of_all_groups_above_binds) {
   put("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0");

@@ -2,30 +2,20 @@
 #include "host/process/run_memory.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "tests/unit/host/process/machine_tree.hpp"
 
 namespace halmark {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr std::int64_t mib = 1 << 20;
 
-class RunMemoryTest : public testing::Test {
+class RunMemoryTest : public test::MachineTree {
  protected:
   RunMemoryTest() {
-    std::string name = (fs::temp_directory_path() / "halmark-memory-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
     put("/proc/meminfo", "MemTotal:       8388608 kB\nMemAvailable:   6291456 kB");
     put("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0");
     put("/proc/self/cgroup", "0::/pod/run");
-  }
-  ~RunMemoryTest() override { fs::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ + path).substr(0, (root_ + path).rfind('/')));
-    std::ofstream(root_ + path) << text << '\n';
   }
   void put_v2(const std::string& group, std::int64_t limit_mib, std::int64_t used_mib,
               std::int64_t inactive_mib) const {
@@ -35,7 +25,6 @@ class RunMemoryTest : public testing::Test {
     put(folder + "/memory.stat", "anon 17\ninactive_file " + std::to_string(inactive_mib * mib));
     put(folder + "/memory.swap.max", "max");
   }
-  std::string root_;
 };
 
 TEST_F(RunMemoryTest, without_a_limit_is_what_the_machine_has_available) {

@@ -4,18 +4,10 @@
 
 #include "measure/sampling/interference.hpp"
 #include "tests/unit/case_name.hpp"
+#include "tests/unit/measure/campaign/quiet.hpp"
 
 namespace halmark {
 namespace {
-
-Measurement quiet() {
-  Measurement m;
-  for (int i = 0; i < 20; ++i) m.samples.push_back({.wall_ns = 1000, .cpu_ns = 1000});
-  m.duration_ns_median = 1000;
-  m.duration_ns_interval = {999, 1001};
-  m.stop_rule = "ci_width";
-  return m;
-}
 
 Measurement with_signal(const char* name, double value) {
   Measurement m = quiet();

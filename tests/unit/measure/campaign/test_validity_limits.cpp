@@ -5,20 +5,12 @@
 #include "measure/campaign/gate/validity.hpp"
 #include "measure/sampling/interference.hpp"
 #include "tests/unit/case_name.hpp"
+#include "tests/unit/measure/campaign/quiet.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr double below = 0.95, above = 1.25;
-
-Measurement quiet() {
-  Measurement m;
-  for (int i = 0; i < 20; ++i) m.samples.push_back({.wall_ns = 1000, .cpu_ns = 1000});
-  m.duration_ns_median = 1000;
-  m.duration_ns_interval = {999, 1001};
-  m.stop_rule = "ci_width";
-  return m;
-}
 
 Status status_of(const Measurement& m) { return judge_validity(m, {}, true).status; }
 

@@ -25,6 +25,8 @@ inline SearchDomain continuum(const std::string& name) {
   return {.name = name, .kind = DomainKind::real, .low = 0, .high = 1};
 }
 
+inline Told sum_told(const Point& p) { return {.point = p, .objectives = {p[0] + p[1]}}; }
+
 // 7 x 5 without the points whose sum is 6.
 inline Space odd_space() {
   return {{categories("a", 7), categories("b", 5)},

@@ -67,15 +67,21 @@ TEST(CertifiedSweep, without_peaks_everything_is_measured_and_nothing_discarded)
   EXPECT_EQ(report.data.at("alpha"), 1);
 }
 
-// Rows of an earlier session that asked for more than this one does.
-TEST(CertifiedSweep, calls_nothing_unmeasured_that_its_run_has_a_time_of) {
-  RecordedSweep recorded(decode_sweep("[1, 64]", "[\"latency\"]", certified), slow_machine());
+// Every kernel takes 1.3 times its bound on the slow machine.
+void record_above_bounds(RecordedSweep& recorded) {
   const Device machine = slow_machine();
   const CaseBounds bounds({.device = &machine, .threads = 2});
   recorded.record([&](const RecordedKernel& k, Measurement& m) {
     m.duration_ns_median = 1.3 * std::max(1.0, bounds.of(k.kernel_case).bound.ns());
     m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
+    m.wall_s = 0.25;
   });
+}
+
+// Rows of an earlier session that asked for more than this one does.
+TEST(CertifiedSweep, calls_nothing_unmeasured_that_its_run_has_a_time_of) {
+  RecordedSweep recorded(decode_sweep("[1, 64]", "[\"latency\"]", certified), slow_machine());
+  record_above_bounds(recorded);
   Certified certified_sweep(recorded, CertifySettings{});
   auto& [sweep, run, report] = certified_sweep;
   EXPECT_EQ(report.data.at("kernels_measured"), recorded.kernels().size());
@@ -85,13 +91,9 @@ TEST(CertifiedSweep, calls_nothing_unmeasured_that_its_run_has_a_time_of) {
 
 TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
   RecordedSweep recorded(decode_sweep("[1, 64]", "[\"latency\"]", certified), slow_machine());
+  record_above_bounds(recorded);
   const Device machine = slow_machine();
   const CaseBounds bounds({.device = &machine, .threads = 2});
-  recorded.record([&](const RecordedKernel& k, Measurement& m) {
-    m.duration_ns_median = 1.3 * std::max(1.0, bounds.of(k.kernel_case).bound.ns());
-    m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
-    m.wall_s = 0.25;
-  });
   const ScratchFolder folder;
   MeasuredSweep sweep(
       recorded.plan(), recorded.context(),
