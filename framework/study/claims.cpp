@@ -91,11 +91,7 @@ void Study::release() {
   if (mine_.empty()) return;
   change([&](StudyTransaction& transaction) {
     for (const auto& [number, point] : mine_) {
-      const std::int64_t id = trials_[static_cast<std::size_t>(number)].id;
-      const auto lease = transaction.leases({&id, 1});
-      if (lease.empty() || lease.front().owner != worker_) continue;
-      const TrialChange change{.id = id, .system = {{std::string(worker_attribute), "\"\""}}};
-      transaction.change({&change, 1});
+      give_back(transaction, trials_[static_cast<std::size_t>(number)].id, worker_);
     }
   });
   mine_.clear();

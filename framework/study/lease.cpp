@@ -16,4 +16,11 @@ LeaseVerdict judge_lease(const TrialLease& lease, double lease_s) {
   return {LeaseState::free, before != nullptr ? *before : "0"};
 }
 
+void give_back(StudyTransaction& transaction, std::int64_t id, const std::string& worker) {
+  const auto lease = transaction.leases({&id, 1});
+  if (lease.empty() || lease.front().owner != worker) return;
+  const TrialChange change{.id = id, .system = {{std::string(worker_attribute), "\"\""}}};
+  transaction.change({&change, 1});
+}
+
 }  // namespace halmark

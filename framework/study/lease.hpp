@@ -25,4 +25,7 @@ struct LeaseVerdict {
 // so long without a sign of life.
 LeaseVerdict judge_lease(const TrialLease& lease, double lease_s);
 
+// For others to take up, unless somebody else has it meanwhile.
+void give_back(StudyTransaction& transaction, std::int64_t id, const std::string& worker);
+
 }  // namespace halmark

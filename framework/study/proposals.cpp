@@ -290,12 +290,7 @@ void Proposals::tell(std::span<const ProposalOutcome> outcomes) {
 void Proposals::release() {
   if (mine_.empty()) return;
   store_.transact([&](StudyTransaction& transaction) {
-    for (const auto& [number, id] : mine_) {
-      const auto lease = transaction.leases({&id, 1});
-      if (lease.empty() || lease.front().owner != worker_) continue;
-      const TrialChange change{.id = id, .system = {{std::string(worker_attribute), "\"\""}}};
-      transaction.change({&change, 1});
-    }
+    for (const auto& [number, id] : mine_) give_back(transaction, id, worker_);
   });
   mine_.clear();
 }
