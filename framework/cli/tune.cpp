@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/console/session.hpp"
+#include "cli/model/model_options.hpp"
 #include "cli/study/study.hpp"
 #include "cli/tune_kernels.hpp"
 #include "cli/tune_latency.hpp"
@@ -319,17 +320,7 @@ void add_asked_options(OptionSet& app, AskedSweep& asked) {
   app.add_option("--devices", asked.devices,
                  "Of a model: devices of the whole deployment (default: 1)")
       .check(within(1, 65536));
-  app.add_option("--input", asked.input_tokens,
-                 "Of a model: prompt tokens of a request (default: 1000)")
-      .check(within(1, 1'000'000'000));
-  app.add_option("--output", asked.output_tokens,
-                 "Of a model: generated tokens of a request (default: 200)")
-      .check(within(1, 1'000'000'000));
-  app.add_option("--concurrency", asked.concurrency,
-                 "Of a model: requests in flight, one or several (default: 1 to 1024)")
-      .delimiter(',');
-  app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s");
-  app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms");
+  add_request_options(app, asked);
 }
 
 // Who proposes, and what a proof is to say.

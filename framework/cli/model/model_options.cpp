@@ -89,6 +89,20 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   return explain;
 }
 
+std::vector<Option> add_request_options(OptionSet& app, AskedSweep& asked) {
+  return {app.add_option("--input", asked.input_tokens,
+                         "Of a model: prompt tokens of a request (default: 1000)")
+              .check(within(1, 1'000'000'000)),
+          app.add_option("--output", asked.output_tokens,
+                         "Of a model: generated tokens of a request (default: 200)")
+              .check(within(1, 1'000'000'000)),
+          app.add_option("--concurrency", asked.concurrency,
+                         "Of a model: requests in flight, one or several (default: 1 to 1024)")
+              .delimiter(','),
+          app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s"),
+          app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms")};
+}
+
 tune::StepFolders step_folders() {
   return {config_dirs("models"), config_dirs("devices"), config_dirs("fabrics")};
 }

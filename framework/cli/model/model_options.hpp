@@ -6,6 +6,7 @@
 
 #include "cli/console/facts.hpp"
 #include "pages/step/kernel_section.hpp"
+#include "plan/asked_sweep.hpp"
 #include "tune/requests/served_request.hpp"
 
 namespace halmark::cli {
@@ -26,6 +27,8 @@ Option add_model_options(OptionSet& app, ModelOptions& options);
 // Those that say what the step is and takes, and nothing of its memory, what is shown or was
 // measured.
 void add_step_options(OptionSet& app, ModelOptions& options);
+// Requests to a model and their levels: --input to --tpot, as `tune` has them.
+std::vector<Option> add_request_options(OptionSet& app, AskedSweep& asked);
 tune::StepFolders step_folders();
 
 }  // namespace halmark::cli

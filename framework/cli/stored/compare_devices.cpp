@@ -28,21 +28,20 @@ Action add_compare_devices(OptionSet& app) {
   const auto out = app.add<std::vector<std::string>>(
       "--out,-o", "File to write, format by suffix: .html .json .csv .md");
   const auto of = std::make_shared<tune::DevicesRequest>();
-  DeploymentOptions& c = of->step.configuration;
+  AskedSweep& asked = of->asked;
   std::vector<Option> of_model = {
-      app.add_option("--model", of->step.model,
-                     "One model on the devices, each with its fastest layout"),
-      app.add_option("--devices", of->count, "With --model: of each; else the fewest that hold it")
+      app.add_option("--model", asked.model, "One model served on the devices at equal levels"),
+      app.add_option("--devices", asked.devices,
+                     "With --model: of each (default: the fewest that hold it)")
           .check(within(1, 65536)),
-      app.add_option("--batch", c.batch, "With --model: sequences (32)"),
-      app.add_option("--context", c.context, "With --model: their tokens (4096)"),
-      app.add_option("--dtype", c.dtype, precision_help())};
+      app.add_option("--dtype", of->dtype, precision_help())};
+  for (Option& option : add_request_options(app, asked)) of_model.push_back(option);
   for (Option& option : of_model) {
     if (&option != &of_model.front()) option.with("--model");
     for (const char* o : {"--what-if", "--op", "--layout", "--floor", "--out"}) option.excludes(o);
   }
   return [=](const GlobalOptions&) {
-    if (!of->step.model.empty()) {
+    if (!of->asked.model.empty()) {
       of->names = sides->names;
       of->prices = sides->prices;
       return shown(tune::model_on_devices_view(tune::model_on_devices(*of, step_folders()),

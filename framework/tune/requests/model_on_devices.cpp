@@ -1,28 +1,18 @@
 #include "tune/requests/model_on_devices.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/text/error.hpp"
-#include "model/step/step_room.hpp"
 #include "plan/device/device_file.hpp"
-#include "tune/evaluate/step/step_expected.hpp"
+#include "tune/requests/served_request.hpp"
 #include "tune/sources/stated_price.hpp"
+#include "tune/stored/stored_front.hpp"
 
 namespace halmark::tune {
 namespace {
 
-// That hold the step on every device.
-std::int64_t fewest_devices(const DevicesRequest& request, const StepFolders& folders) {
-  std::int64_t out = 1;
-  for (const std::string& name : request.names) {
-    StepRequest alone = request.step;
-    alone.device = name;
-    const auto least = least_layout(priced_step(alone, folders));
-    if (!least) throw refused("no number of devices up to 1024 holds the model", name);
-    out = std::max<std::int64_t>(out, Configuration{.parallel = *least}.devices());
-  }
-  return out;
-}
+constexpr std::int64_t devices_max = 64;
 
 void set_prices(const DevicesRequest& request, const StepFolders& folders,
                 std::vector<Device>& devices) {
@@ -37,53 +27,104 @@ void set_prices(const DevicesRequest& request, const StepFolders& folders,
   }
 }
 
-ModelOnDevice side_of(StepRequest step, const Device& device, const StepFolders& folders) {
-  PricedStep priced = priced_step(step, folders);
-  if (const auto fit = fit_of(priced); fit && fit->short_by_bytes() > 0) {
-    throw refused("does not fit on " + std::to_string(*step.devices) + " x " + device.id,
-                  "--devices", "more of them, or a narrower --dtype");
+ServedReport searched_on(const DevicesRequest& request, const std::string& name,
+                         const StepFolders& folders, bool by_bounds) {
+  AskedSweep asked = request.asked;
+  asked.device = name;
+  const Device device = asked_device(asked, folders.models, folders.devices);
+  Sweep sweep = parse_sweep(asked_sweep_text(asked, device), "the command line");
+  if (!request.dtype.empty()) sweep.precisions = {request.dtype};
+  if (by_bounds) sweep.latency = {"roofline"};
+  return served_report_of(sweep, folders);
+}
+
+// Nothing usual fits where 4 bits were taken instead.
+bool holds(const DevicesRequest& request, const std::string& name, const StepFolders& folders) {
+  AskedSweep asked = request.asked;
+  asked.device = name;
+  if (request.dtype.empty()) {
+    asked_device(asked, folders.models, folders.devices);
+    return asked.narrow.empty();
   }
-  expect_times(priced, {step.latency, step.fabric}, folders.devices, folders.fabrics);
-  ModelOnDevice out{.step = std::move(priced), .answer = {}};
-  out.answer = answer_of(out.step);
-  if (!out.answer.rate) throw refused("no time: " + out.answer.reason, device.id);
-  const double device_s_per_token = static_cast<double>(*step.devices) / out.answer.rate->per_s;
-  if (device.power_w) out.joule_per_token = *device.power_w * device_s_per_token;
+  return !searched_on(request, name, folders, true).fits_nothing();
+}
+
+std::int64_t fewest_devices(DevicesRequest request, const StepFolders& folders) {
+  std::int64_t& count = request.asked.devices = 1;
+  for (const std::string& name : request.names) {
+    while (!holds(request, name, folders)) {
+      count *= 2;
+      if (count <= devices_max) continue;
+      throw refused(
+          "no number of devices up to " + std::to_string(devices_max) + " holds the model", name);
+    }
+  }
+  return count;
+}
+
+ModelOnDevice side_of(const DevicesRequest& request, const std::string& name, const Device& device,
+                      const StepFolders& folders, bool by_bounds) {
+  const ServedReport report = searched_on(request, name, folders, by_bounds);
+  const std::string on = std::to_string(request.asked.devices) + " x " + device.id;
+  if (report.fits_nothing()) {
+    throw refused("does not fit on " + on, "--devices", "more of them, or a narrower --dtype");
+  }
+  ModelOnDevice out{.device = device, .front = searched_front(report, {}), .pick = {}};
+  out.front.title = on;  // what the refusal of a front without a point names
+  out.pick = pick_point(out.front, "");
   if (device.usd_per_hour) {
-    out.usd_per_million_tokens = *device.usd_per_hour / 3600 * 1e6 * device_s_per_token;
+    out.usd_per_million_tokens =
+        *device.usd_per_hour / 3600 * 1e6 / out.estimate().figures.tokens_per_s_per_device;
   }
   return out;
 }
 
+TokenRate rate_of(const ModelOnDevice& side) {
+  const ServedEstimate& e = side.estimate();
+  const double rate = e.figures.tokens_per_s_per_device;
+  if (!e.has_interval) return {rate, rate, rate};
+  return {rate, e.slow.tokens_per_s_per_device, e.fast.tokens_per_s_per_device};
+}
+
+void rank(ModelOnDevices& out) {
+  std::vector<std::size_t> order(out.sides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](std::size_t i) { return rate_of(out.sides[i]).per_s; });
+  out.first = order[0];
+  out.second = order[1];
+  const TokenRate a = rate_of(out.sides[out.first]), b = rate_of(out.sides[out.second]);
+  out.ratio = {a.per_s / b.per_s, a.low / b.high, a.high / b.low};
+}
+
 }  // namespace
 
-ModelOnDevices model_on_devices(const DevicesRequest& request, const StepFolders& folders) {
-  if (request.names.size() < 2) throw refused("a comparison is of two devices and more");
+ModelOnDevices model_on_devices(const DevicesRequest& asked, const StepFolders& folders) {
+  if (asked.names.size() < 2) throw refused("a comparison is of two devices and more");
+  DevicesRequest request = asked;
   std::vector<Device> devices;
   for (const std::string& name : request.names) {
     devices.push_back(known_device(name, folders.devices));
   }
   set_prices(request, folders, devices);
   ModelOnDevices out;
-  StepRequest step = request.step;
-  step.takes_fastest_layout = true;
-  step.devices = request.count ? *request.count : fewest_devices(request, folders);
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    step.device = request.names[i];
-    out.sides.push_back(side_of(step, devices[i], folders));
-    out.by_bounds = out.by_bounds || !out.sides.back().answer.expected_rate;
-  }
-  const auto rate = [&](std::size_t side) {
-    const StepAnswer& a = out.sides[side].answer;
-    return out.by_bounds ? TokenRate{*a.best_rate, *a.best_rate, *a.best_rate} : *a.expected_rate;
+  const bool takes_fewest = request.asked.devices == 0;
+  request.asked.devices = std::max<std::int64_t>(request.asked.devices, 1);
+  out.assumed = take_usual(request.asked);
+  if (takes_fewest) request.asked.devices = fewest_devices(request, folders);
+  out.request = {.input_tokens = request.asked.input_tokens,
+                 .output_tokens = request.asked.output_tokens};
+  const auto search = [&] {
+    out.sides.clear();
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      out.sides.push_back(side_of(request, request.names[i], devices[i], folders, out.by_bounds));
+    }
   };
-  std::vector<std::size_t> order(out.sides.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return rate(i).per_s; });
-  out.first = order[0];
-  out.second = order[1];
-  const TokenRate a = rate(out.first), b = rate(out.second);
-  out.ratio = {a.per_s / b.per_s, a.low / b.high, a.high / b.low};
+  search();
+  out.by_bounds = std::ranges::any_of(
+      out.sides, [](const ModelOnDevice& side) { return !side.estimate().has_interval; });
+  if (out.by_bounds) search();
+  rank(out);
   return out;
 }
 

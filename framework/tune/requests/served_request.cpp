@@ -61,12 +61,6 @@ Sweep sweep_of(const StepRequest& step, const ServedRequest& load, const Device&
   return out;
 }
 
-ServedReport report_of(const Sweep& sweep, const StepFolders& folders) {
-  const PricedSweep priced(sweep, latency_choice(sweep, {}), folders.models, folders.devices,
-                           folders.fabrics);
-  return std::get<ServedReport>(priced.search({}, {}));
-}
-
 // Degrees above 1 are kept.
 bool has_degrees(const Parallel& parallel, const DeploymentOptions& stated) {
   return (stated.dp == 1 || parallel.dp == stated.dp) &&
@@ -77,13 +71,19 @@ bool has_degrees(const Parallel& parallel, const DeploymentOptions& stated) {
 
 }  // namespace
 
+ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders) {
+  const PricedSweep priced(sweep, latency_choice(sweep, {}), folders.models, folders.devices,
+                           folders.fabrics);
+  return std::get<ServedReport>(priced.search({}, {}));
+}
+
 BestServed best_served(const StepRequest& step, const ServedRequest& load,
                        const StepFolders& folders) {
   check(step, load);
   const Device device = known_device(step.device, folders.devices);
   Sweep sweep = sweep_of(step, load, device);
   BestServed out{.device = device.id, .device_bytes = device.memory_bytes};
-  out.report = report_of(sweep, folders);
+  out.report = served_report_of(sweep, folders);
   for (const Evaluation& e : out.report.tried) {
     if (!e.served || !has_degrees(e.configuration.parallel, step.configuration)) continue;
     ++out.layouts;
@@ -97,7 +97,7 @@ BestServed best_served(const StepRequest& step, const ServedRequest& load,
     return out;
   }
   sweep.latency = {"roofline"};
-  for (const Evaluation& e : report_of(sweep, folders).tried) {
+  for (const Evaluation& e : served_report_of(sweep, folders).tried) {
     if (e.served && e.configuration == out.configuration) {
       out.best_per_s = e.served->figures.tokens_per_s;
     }

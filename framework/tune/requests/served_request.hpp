@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/sweep.hpp"
 #include "report/served_report.hpp"
 #include "report/views/view.hpp"
 #include "tune/requests/step_request.hpp"
@@ -27,6 +28,9 @@ struct BestServed {
   std::size_t layouts = 0;                 // that fit, this one among them
   ServedReport report;                     // of all layouts
 };
+
+// What `halmark tune` finds of a sweep of requests. Throws as PricedSweep does.
+ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders);
 
 // Throws Error (exit 2) for a load without one of its three numbers, words about a single step
 // beside it, and as PricedSweep does.

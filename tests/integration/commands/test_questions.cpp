@@ -159,23 +159,31 @@ INSTANTIATE_TEST_SUITE_P(
                  "model llama-3.1-8b --device v100 --dtype bf16",
                  {"^no time: v100 states no peak or bandwidth that 'q_proj' needs"}},
         Question{"which_device",
-                 "compare-devices h100 h200 --model llama-3.3-70b --devices 4",
-                 {"^(undecided: h200 has|h200 is ahead:) 1\\.[0-9]+ times the tokens/s of h100-sxm "
-                  "\\([0-9.]+\\.\\.[0-9.]+\\)$",
-                  "^llama-3.3-70b in bf16 on 4 of each: decode batch 32 context 4096"}},
+                 "compare-devices h100 h200 --model llama-3.3-70b --devices 4 --price h200=3.6",
+                 {"^(undecided: h200 has|h200 is ahead:) 1\\.[0-9]+ times the tokens/s per device "
+                  "of h100-sxm \\([0-9.]+\\.\\.[0-9.]+\\)$",
+                  "^h100-sxm as x[0-9]+ t.* [0-9]+ \\(.*\\) tokens/s per device, TPOT .* ms, TTFT "
+                  ".* ms, [0-9.]+ J/token$",
+                  "^h200 as x[0-9]+ t.* J/token, 1\\.[0-9]+ USD/M tokens$",
+                  "^llama-3.3-70b on 4 of each: requests of 1000 \\+ 200 tokens, 20 tokens/s a "
+                  "user or more$"}},
         Question{"which_device_for_a_large_model",
                  "compare-devices mi300x h200 --model deepseek-v3",
-                 {"^(undecided: )?(mi300x|h200) (is ahead: |has )[0-9.]+ times the tokens/s of "
-                  "(mi300x|h200) "
-                  "\\([0-9.]+\\.\\.[0-9.]+\\)$",
-                  "^deepseek-v3 in fp8 on 8 of each"}},
-        Question{"which_device_by_bounds",
-                 "compare-devices gaudi3 h200 --model llama-3.1-8b",
-                 {"^h200: 1\\.[0-9]+ times the tokens/s of gaudi3 at best: bounds decide",
-                  "^llama-3.1-8b in bf16 on 1 of each"}},
+                 {"^(undecided: )?(mi300x|h200) (is ahead: |has )[0-9.]+ times the tokens/s per "
+                  "device of (mi300x|h200) \\([0-9.]+\\.\\.[0-9.]+\\)$",
+                  "^mi300x as ", "^h200 as ", "^deepseek-v3 on 8 of each"}},
+        Question{
+            "which_device_by_bounds",
+            "compare-devices gaudi3 h200 --model llama-3.1-8b",
+            {"^h200: 1\\.[0-9]+ times the tokens/s per device of gaudi3 at best: bounds decide",
+             "^gaudi3 as ", "^h200 as ", "^llama-3.1-8b on 1 of each"}},
         Question{"which_device_of_which_one_is_too_small",
-                 "compare-devices rtx-4090 h200 --model llama-3.3-70b --devices 2",
-                 {"does not fit on 2 x rtx-4090"},
+                 "compare-devices rtx-4090 h200 --model llama-3.3-70b --devices 1",
+                 {"does not fit on 1 x rtx-4090"},
+                 2},
+        Question{"which_device_at_a_level_that_none_keeps",
+                 "compare-devices h100 h200 --model llama-3.3-70b --tpot 1ms",
+                 {"no configuration keeps every level; nearest: "},
                  2},
         Question{"two_measurements",
                  "model llama-3.1-8b --device rtx-4090 --tokens-per-s 35 --measured-ms 28",
@@ -294,23 +302,36 @@ TEST_F(ModelFigures, a_served_load_has_the_figures_of_the_search) {
             one["figures"]["tokens_per_s"].get<double>());
 }
 
-// 4.8 over 3.35 TB/s where memory binds; power and price by the second.
-TEST_F(ModelFigures, devices_are_compared_at_equal_settings) {
-  const Json d = data_of(words(
-      "compare-devices h100 h200 --model llama-3.3-70b --devices 4 --price h200=3.6 --batch 8"));
-  const Json &h100 = d["sides"][0], &h200 = d["sides"][1];
+// What `tune` chooses of the same words; power and price by the second.
+TEST_F(ModelFigures, devices_are_compared_at_the_points_that_tune_chooses) {
   const auto figure = [](const Json& of, const char* name) { return of[name].get<double>(); };
-  EXPECT_NEAR(figure(h200["answer"], "tokens_per_s_at_best") /
-                  figure(h100["answer"], "tokens_per_s_at_best"),
-              4.8 / 3.35, 0.05);
-  EXPECT_EQ(d["ahead"]["device"], "h200");
-  const double rate = figure(h200["answer"], "tokens_per_s");
-  EXPECT_NEAR(figure(h200, "usd_per_million_tokens"), 4 * 3.6 / 3600 * 1e6 / rate, 1e-9);
-  EXPECT_NEAR(figure(h200, "energy_j_per_token"), 4 * 700 / rate, 1e-9);
-  EXPECT_TRUE(h100["usd_per_million_tokens"].is_null());
-  const Json alone =
-      data_of(words("model llama-3.3-70b --device h200 --devices 4 --batch 8 --context 4096"));
-  EXPECT_EQ(h200["answer"]["tokens_per_s"], alone["answer"]["tokens_per_s"]);
+  for (const std::string load : {"", " --tpot 40ms --ttft 2s --input 2000 --output 500"}) {
+    const std::string asked = "--devices 4" + load;
+    const Json d =
+        data_of(words("compare-devices h100 h200 --model llama-3.3-70b --price "
+                      "h200=3.6 " +
+                      asked));
+    for (const Json& side : d["sides"]) {
+      const std::string device = side["device"];
+      const Json alone = data_of(words("tune llama-3.3-70b --device " + device + ' ' + asked));
+      EXPECT_EQ(side["point"], alone["picked"]["point"]) << device << load;
+      const std::size_t at = side["point"].get<std::size_t>() - 1;
+      for (const auto& [name, value] : side["figures"].items()) {
+        EXPECT_EQ(value, alone["front"][at]["figures"][name]) << name << device << load;
+      }
+      const double rate = figure(side["figures"], "tokens_per_s_per_device");
+      EXPECT_NEAR(figure(side["figures"], "energy_j_per_token"), 700 / rate, 1e-9);
+    }
+    const Json &h100 = d["sides"][0], &h200 = d["sides"][1];
+    const double rate = figure(h200["figures"], "tokens_per_s_per_device");
+    EXPECT_NEAR(figure(h200, "usd_per_million_tokens"), 3.6 / 3600 * 1e6 / rate, 1e-9);
+    EXPECT_TRUE(h100["usd_per_million_tokens"].is_null());
+    EXPECT_EQ(d["ahead"]["device"], "h200");
+    EXPECT_NEAR(figure(d["ahead"], "ratio"),
+                rate / figure(h100["figures"], "tokens_per_s_per_device"), 1e-9);
+    EXPECT_LT(d["ahead"]["ratio_interval"][0], d["ahead"]["ratio"]);
+    EXPECT_GT(d["ahead"]["ratio_interval"][1], d["ahead"]["ratio"]);
+  }
 }
 
 // A token of llama-3.1-8b keeps 128 KiB: 2 x 8 heads x 128 x 32 layers x 2 bytes.

@@ -464,9 +464,12 @@ inline constexpr const char* acting_options = R"(
   --model qwen3-0.6b
 > compare-devices h100-sxm h200 --model qwen3-0.6b
   --devices 2
-  --batch 4
-  --context 128
   --dtype fp8
+  --input 100
+  --output 10
+  --concurrency 4
+  --ttft 10ms
+  --tpot 4ms
 > compare-devices table.csv=h100-sxm a100
   --layout layout.toml
 > history --db %f/dense.db
