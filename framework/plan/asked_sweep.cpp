@@ -122,9 +122,9 @@ std::string take_usual(AskedSweep& asked) {
     value = usual;
     out += (out.empty() ? "assumed: " : ", ") + text;
   };
-  put(asked.devices, 1, "1 device (--devices)");
-  put(asked.input_tokens, usual_request.input_tokens, "prompts of 1000 tokens (--input)");
-  put(asked.output_tokens, usual_request.output_tokens, "answers of 200 (--output)");
+  put(asked.devices, 1, "--devices 1");
+  put(asked.input_tokens, usual_request.input_tokens, "--input 1000");
+  put(asked.output_tokens, usual_request.output_tokens, "--output 200");
   return out;
 }
 

@@ -27,10 +27,9 @@ constexpr int line_max =
 
 std::string request_text(const ServedReport& r) {
   std::string out = "requests of " + std::to_string(r.request.input_tokens) + " + " +
-                    std::to_string(r.request.output_tokens) + " tokens; objectives";
-  for (const Objective o : r.objectives) out += ' ' + std::string(objective_name(o));
+                    std::to_string(r.request.output_tokens) + " tokens";
   for (const ServiceLevel& level : r.levels) {
-    out += std::string("; ") + std::string(objective_name(level.objective)) +
+    out += "; " + std::string(row_of(level.objective).title) +
            (is_maximised(level.objective) ? " >= " : " <= ") +
            objective_text(level.objective, level.limit);
   }
@@ -125,8 +124,13 @@ std::string answer_text(const ServedReport& r) {
 }
 
 std::string title_of_front(const ServedReport& r) {
+  std::string objectives;
+  for (const Objective o : r.objectives) {
+    objectives += (objectives.empty() ? "" : ", ") + std::string(row_of(o).title);
+  }
   return std::to_string(r.front.size()) + " of " + std::to_string(r.configurations) +
-         (r.possible > r.configurations ? " tried" : "") + " configurations on the front";
+         (r.possible > r.configurations ? " tried" : "") + " configurations on the front by " +
+         objectives;
 }
 
 }  // namespace
@@ -147,7 +151,7 @@ std::string probability_basis(const ServedReport& r) {
   }
   const bool has_fabric = std::ranges::any_of(
       r.front, [](const ServedPoint& p) { return p.provenance.contains(Provenance::fabric); });
-  if (r.has_engine_interval) {
+  if (!r.engine.empty()) {
     const bool has_pools = std::ranges::any_of(r.front, [](const ServedPoint& p) {
       return p.configuration.served->mode == ServingMode::disaggregated;
     });

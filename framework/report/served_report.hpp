@@ -38,7 +38,7 @@ struct ServedReport {
   std::vector<std::string> basis;  // lines: device, sources, files
   std::vector<TableUse> tables;    // that were named as sources
   QuarantinedTimes quarantined;
-  bool has_engine_interval = false;  // intervals are of an engine's terms, not of kernels alone
+  std::string engine = {};  // whose terms intervals are of; "" = of kernels alone
   RequestShape request;
   std::vector<Objective> objectives;
   std::vector<ServiceLevel> levels;

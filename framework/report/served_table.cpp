@@ -125,7 +125,7 @@ Table front_table(const ServedReport& r, const Points& points) {
          {optional_text(f.energy_j_per_token), {}, {}},
          {optional_text(f.usd_per_million_tokens), {}, {}},
          {probability_text(r, p), {}, {}},
-         {p.provenance.empty() ? report::absent_text : report::shares_text(p.provenance),
+         {p.provenance.empty() ? report::absent_text : report::shares_text(p.provenance, r.tables),
           {},
           p.bottleneck}});
     auto& row = out.rows.back();

@@ -65,11 +65,18 @@ std::string use_text(const SeriesUse& series) {
 
 }  // namespace
 
-std::string shares_text(const std::map<Provenance, double>& shares) {
+std::string shares_text(const std::map<Provenance, double>& shares,
+                        const std::vector<TableUse>& tables) {
+  const bool is_forecast =
+      !tables.empty() && std::ranges::all_of(tables, [](const TableUse& table) {
+        return table.name.starts_with("forecast ");
+      });
   std::string out;
   for (const auto& [provenance, share] : shares) {
     if (share <= 0) continue;
-    out += (out.empty() ? "" : ", ") + std::string(provenance_name(provenance));
+    out += out.empty() ? "" : ", ";
+    out += is_forecast && provenance == Provenance::interpolated ? "forecast"
+                                                                 : provenance_name(provenance);
     if (share < 1 - 1e-9) out += ' ' + percent_text(share);
   }
   return out;
@@ -85,7 +92,7 @@ std::string series_text(const TimesFrom& from) {
 
 std::string times_text(const TimesFrom& from, const std::vector<TableUse>& tables) {
   const auto numbers = numbers_of(tables);
-  std::string out = shares_text(from.provenance), series;
+  std::string out = shares_text(from.provenance, tables), series;
   for (const auto& [origin, share] : from.series) {
     const auto number = numbers.find(origin);
     series += (series.empty() ? "" : ", ") +

@@ -29,8 +29,9 @@ TimesFrom times_from(const Estimate& estimate);
 
 namespace report {
 
-// "imported 10.4 %, interpolated 85.0 %"
-std::string shares_text(const std::map<Provenance, double>& shares);
+// "imported 10.4 %, interpolated 85.0 %"; between rows of forecasts alone it is "forecast".
+std::string shares_text(const std::map<Provenance, double>& shares,
+                        const std::vector<TableUse>& tables = {});
 // "gemm.csv: gemm bf16 torch_flow 55.1 %; ..."
 std::string series_text(const TimesFrom& from);
 // "imported 10.4 % [1], interpolated 85.0 % [1][2]": with the numbers of table_lines.

@@ -19,6 +19,7 @@ struct SearchedFront {
   std::string device;              // id of a known one, or the path of its file; "" = this machine
   double memory_fraction = 1;      // of a device that the search let a rank take
   std::vector<std::string> basis;  // lines: what the times rest on
+  std::string engine = {};         // whose terms stand around the kernels: "vllm"; "" = none
   std::vector<Objective> objectives;
   std::vector<ServiceLevel> levels;
   std::size_t configurations = 0;  // that were tried
@@ -38,6 +39,7 @@ void fields(V& v, M& m) {
   v("objectives", m.objectives);
   v("levels", m.levels);
   v("configurations", m.configurations);
+  v.later("engine", m.engine);
 }
 
 // Bytes of the fullest rank when it is as full as the point lets it become.

@@ -233,17 +233,20 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
   const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
   if (found != nullptr) return {found->file};
   PastedName pasted = pasted_name(id_or_path);
+  const std::string family = same_family(id_or_path, known);
+  std::vector<std::string> near = nearest(id_or_path, known);
   for (const std::string& shorter : pasted.shorter) {
+    if (near.empty() && family.empty()) near = nearest(shorter, known);
     found = find_listing(shorter, listings);
     if (found == nullptr) continue;
     pasted.shorter = {shorter};
     return {found->file, std::move(pasted)};
   }
-  std::string help = suggestion(id_or_path, known);
-  const std::string family = same_family(id_or_path, known);
-  if (!help.starts_with("did you mean") && !family.empty()) {
-    help = "of that family " + family + " are known; or name the model's config.json";
-  }
+  const std::string help =
+      !near.empty() ? suggestion(near.front(), near)
+      : family.empty()
+          ? "no known name is near it (halmark models lists them); name the model's config.json"
+          : "of that family " + family + " are known; or name the model's config.json";
   throw refused("unknown model '" + printable(id_or_path) + "'", {}, help);
 }
 

@@ -37,8 +37,9 @@ std::set<std::size_t> ends_of(std::span<const Evaluation> points,
                               std::span<const Objective> objectives);
 // "" = "cheapest" of requests and "knee" of steps. "cheapest" is the most throughput per device:
 // with levels among points that keep them with a probability of 90 % by the forecast's interval,
-// else among those that give a user 20 tokens/s. Where there is none of these, the point with the
-// highest probability; without levels the lowest TPOT whose throughput is within 10 % of the best.
+// else among those that give a user 20 tokens/s. Where there is none of these, the most
+// throughput per device of those within 10 points of the highest probability; without levels the
+// lowest TPOT whose throughput is within 10 % of the best.
 // Throws likewise, and where there is no point, with the nearest miss.
 Pick pick_point(const SearchedFront& front, const std::string& how);
 

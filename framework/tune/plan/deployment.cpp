@@ -74,16 +74,6 @@ std::string provenance_of(const SearchedFront& front, const Evaluation& e) {
   return "of the search";
 }
 
-// The search says whose terms stand around the kernels: "engine: terms of vllm, all models, ...".
-std::string forecast_engine_of(const SearchedFront& front) {
-  constexpr std::string_view begin = "engine: terms of ";
-  for (const std::string& line : front.basis) {
-    if (!line.starts_with(begin)) continue;
-    return line.substr(begin.size(), line.find_first_of(" ,", begin.size()) - begin.size());
-  }
-  return {};
-}
-
 }  // namespace
 
 Deployment deployment_of(const SearchedFront& front, std::size_t number,
@@ -100,7 +90,7 @@ Deployment deployment_of(const SearchedFront& front, std::size_t number,
                                std::to_string(front.points.size()) + " of " + front.origin,
                  .command = front.command,
                  .provenance = provenance_of(front, front.points[number - 1]),
-                 .forecast_engine = forecast_engine_of(front),
+                 .forecast_engine = front.engine,
                  .checkpoint = checkpoint.empty() ? checkpoint_of(spec) : checkpoint,
                  .is_checkpoint_named = !checkpoint.empty(),
                  .model_names = spec.names,

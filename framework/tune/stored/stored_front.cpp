@@ -112,6 +112,7 @@ SearchedFront searched_front(const ServedReport& report, SearchedFront out) {
   out.model = report.model;
   out.command = report.command;
   out.basis = report.basis;
+  out.engine = report.engine;
   out.objectives = report.objectives;
   out.levels = report.levels;
   out.configurations = report.configurations;
@@ -143,8 +144,7 @@ std::optional<ServedReport> served_report(const SearchedFront& front) {
   out.objectives = front.objectives;
   out.levels = front.levels;
   out.configurations = out.possible = front.configurations;
-  out.has_engine_interval = std::ranges::any_of(
-      front.basis, [](const std::string& line) { return line.starts_with("engine: terms"); });
+  out.engine = front.engine;
   for (const Evaluation& e : front.points) {
     if (!e.served || !e.configuration.served) return std::nullopt;
     out.request = e.configuration.served->request;

@@ -36,16 +36,17 @@ TEST_F(QuestionsOfTune, have_their_answer_in_the_first_three_lines) {
     int exit_code;
     std::vector<std::string> holds;
   };
-  const std::string usual = "prompts of 1000 tokens (--input), answers of 200 (--output)";
+  const std::string usual = "--input 1000, --output 200";
   const Row rows[] = {
       {"qwen3-32b --device h100 --devices 4",
        0,
        {usual, "choice (*): point ", "points with 20 tokens/s a user or more", "gives up TTFT ",
-        "configurations on the front", "next: halmark export --point ", " --as vllm"}},
-      {"qwen3-32b --device h100", 0, {"assumed: 1 device (--devices), " + usual}},
+        "configurations on the front by TTFT, TPOT, tokens/s per device",
+        "next: halmark export --point ", " --as vllm"}},
+      {"qwen3-32b --device h100", 0, {"assumed: --devices 1, " + usual}},
       {"Qwen/Qwen3-32B --device h100 --devices 4 --ttft 1s --tpot 33ms --as vllm",
        0,
-       {"ttft <= 1000 ms", "tpot <= 33.0 ms", "P(SLO met) ", "points with P(SLO met) >= 90 %"}},
+       {"TTFT <= 1000 ms", "TPOT <= 33.0 ms", "P(SLO met) ", "points with P(SLO met) >= 90 %"}},
       {"gpt-oss-120b --device h100 --devices 1", 0, {"mxfp4 1 device: ", usual}},
       // 70 billion parameters in 21.2 GiB a card: 35 + GB in 4 bits fit on two, 70 on four of 16.
       {"llama-3.3-70b --device rtx-4090 --devices 2", 0, {"w4a16 tp2: "}},

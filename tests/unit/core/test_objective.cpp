@@ -67,7 +67,7 @@ TEST(ServiceLevels, a_violation_names_value_limit_and_amount) {
   const auto found = violations(e, levels);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].text(), "TTFT 312 ms, 112 ms over 200 ms");
-  EXPECT_EQ(found[1].text(), "tokens_per_s 80.0 tokens/s, 20.0 tokens/s under 100 tokens/s");
+  EXPECT_EQ(found[1].text(), "tokens/s 80.0 tokens/s, 20.0 tokens/s under 100 tokens/s");
 }
 
 TEST(ServiceLevels, probability_follows_from_the_interval) {
@@ -110,8 +110,8 @@ TEST(Objectives, are_shown_and_limited_in_the_units_that_people_use) {
       {O::tpot, 12.3e6, "12.3 ms", "TPOT", "ns", "tpot_ms", 1e6, false},
       {O::request_latency, 4e9, "4000 ms", "request latency", "ns", "request_latency_ms", 1e6,
        false},
-      {O::tokens_per_s, 0.5, "0.500 tokens/s", "tokens_per_s", "tokens/s", "tokens_per_s", 1, true},
-      {O::tokens_per_s_per_device, 1, "1.00 tokens/s", "tokens_per_s_per_device", "tokens/s",
+      {O::tokens_per_s, 0.5, "0.500 tokens/s", "tokens/s", "tokens/s", "tokens_per_s", 1, true},
+      {O::tokens_per_s_per_device, 1, "1.00 tokens/s", "tokens/s per device", "tokens/s",
        "tokens_per_s_per_device", 1, true},
       {O::energy, 0.0123, "0.0123 J/token", "energy", "J/token", "energy_j_per_token", 1, false},
       {O::cost, 3, "3.00 USD per million tokens", "cost", "USD per million tokens",

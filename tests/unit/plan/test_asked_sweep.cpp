@@ -141,13 +141,10 @@ TEST(AskedSweep, what_is_usual_fills_the_gaps_alone_and_names_the_options) {
     std::int64_t devices, input, output;
     const char* assumed;
   };
-  const Row rows[] = {
-      {0, 0, 0,
-       "assumed: 1 device (--devices), prompts of 1000 tokens (--input), answers of 200 "
-       "(--output)"},
-      {4, 0, 0, "assumed: prompts of 1000 tokens (--input), answers of 200 (--output)"},
-      {4, 7, 0, "assumed: answers of 200 (--output)"},
-      {4, 7, 9, ""}};
+  const Row rows[] = {{0, 0, 0, "assumed: --devices 1, --input 1000, --output 200"},
+                      {4, 0, 0, "assumed: --input 1000, --output 200"},
+                      {4, 7, 0, "assumed: --output 200"},
+                      {4, 7, 9, ""}};
   for (const Row& row : rows) {
     AskedSweep a{.devices = row.devices, .input_tokens = row.input, .output_tokens = row.output};
     EXPECT_EQ(take_usual(a), row.assumed);

@@ -1,5 +1,6 @@
 // Groups and picks on fronts whose answer can be read off.
 #include <gmock/gmock.h>
+#include <cmath>
 
 #include <array>
 
@@ -133,7 +134,7 @@ TEST(Pick, says_which_point_is_better_and_by_what) {
   const Pick fast = pick_point(points, objectives, "best:ttft");
   EXPECT_THAT(fast.because, testing::StartsWith("picked for the best TTFT of the front, 100 "));
   ASSERT_EQ(fast.gives_up.size(), 1u);
-  EXPECT_THAT(fast.gives_up[0], testing::StartsWith("tokens_per_s 1000"));
+  EXPECT_THAT(fast.gives_up[0], testing::StartsWith("tokens/s 1000"));
   EXPECT_THAT(fast.gives_up[0], HasSubstr(", where point 2 has 1500"));
   EXPECT_THAT(fast.gives_up[0], testing::EndsWith("(1.5 times more)"));
   EXPECT_THAT(given_up(points, objectives, 1),
@@ -225,8 +226,29 @@ TEST(Pick, with_levels_it_is_the_most_throughput_that_keeps_them_with_90_percent
               HasSubstr("the most tokens/s per device of the 2 points with P(SLO met) >= 90 %"));
   front.levels.front().limit = 10e6;
   EXPECT_EQ(pick_point(front, "").index, 0u);
-  EXPECT_THAT(pick_point(front, "").because,
-              HasSubstr("no point has P(SLO met) >= 90 %: this one has the highest, 50 %"));
+  EXPECT_THAT(
+      pick_point(front, "").because,
+      HasSubstr("no point has P(SLO met) >= 90 % (the highest: 50 %): the most tokens/s per "
+                "device within 10 points of it"));
+}
+
+// A level at 1.1^(z / 1.645) of the value is kept with Phi(z): 89.2, 83.5 and 70 % are 1.237, 0.974
+// and 0.524 deviations.
+TEST(Pick, a_little_less_sure_is_taken_for_more_throughput_and_much_less_is_not) {
+  SearchedFront front = requests({{1, 100}, {1, 330}, {1, 900}});
+  front.levels = {{.objective = Objective::tpot, .limit = 10e6}};
+  const double deviations[] = {1.237, 0.974, 0.524};
+  for (std::size_t i = 0; i < 3; ++i) {
+    ServedEstimate& e = *front.points[i].served;
+    e.has_interval = true;
+    e.figures.tpot_ns = 10e6 / std::pow(1.1, deviations[i] / 1.645);
+    e.fast = e.slow = e.figures;
+    e.fast.tpot_ns /= 1.1;
+    e.slow.tpot_ns *= 1.1;
+  }
+  const Pick pick = pick_point(front, "");
+  EXPECT_EQ(pick.index, 1u);
+  EXPECT_THAT(pick.because, HasSubstr("(the highest: 89.2 %)"));
 }
 
 TEST(Pick, the_ends_of_a_front_are_the_best_of_each_objective) {

@@ -70,7 +70,9 @@ TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
   EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("; assumed: 1 device (--devices)"));
   EXPECT_THAT(text, HasSubstr("\nchoice (*): point 8, x1007 t64 "));
   EXPECT_THAT(text, HasSubstr("; why\n"));
-  EXPECT_THAT(text, HasSubstr("on the front; next: halmark export --point 8\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("on the front by TTFT, tokens/s per device; next: halmark export --point 8\n"));
   EXPECT_EQ(served_json(report)["front"][7]["point"], 8);
   const std::string page = served_html(report);
   EXPECT_THAT(page, HasSubstr("x1015 t64")) << "a file has every point";

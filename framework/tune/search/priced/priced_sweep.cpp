@@ -108,7 +108,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   report.tool = tool_text();
   report.basis = basis(latencies);
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
-  report.has_engine_interval = fitted.has_value();
+  if (fitted) report.engine = fitted->engine;
   if (auto line = link_line(*plan_); !line.empty()) report.basis.push_back(std::move(line));
   if (fitted) report.basis.push_back("engine: " + serving::source_text(*fitted));
   if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());

@@ -63,12 +63,9 @@ TEST(Deployment, is_the_point_of_that_number_with_where_it_is_from) {
 // The file is a forecast of an engine whose terms the search names, and of no other.
 TEST(Deployment, names_the_engine_that_its_times_are_a_forecast_of) {
   EXPECT_EQ(deployment_of(front(), 1, "", models, devices).forecast_engine, "");
-  for (const char* line :
-       {"engine: terms of vllm, all models, fitted", "engine: terms of vllm with x"}) {
-    SearchedFront forecast = front();
-    forecast.basis.emplace_back(line);
-    EXPECT_EQ(deployment_of(forecast, 1, "", models, devices).forecast_engine, "vllm");
-  }
+  SearchedFront forecast = front();
+  forecast.engine = "vllm";
+  EXPECT_EQ(deployment_of(forecast, 1, "", models, devices).forecast_engine, "vllm");
 }
 
 // Qwen3-0.6B in 16 bits: 114,688 bytes of cache a token of its 40,960. An H100 holds them all; of
