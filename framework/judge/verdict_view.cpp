@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/views/kernel_views.hpp"
@@ -80,12 +82,33 @@ Json row_document(const Verdict& verdict, const KernelPoint& p) {
           {"score_reason", p.score_reason}};
 }
 
+// "; score 0.333 (0.263 .. 0.421), 25.0 % of the bound reached"; of several problems the ends.
+std::string scores_text(const Verdict& verdict) {
+  std::vector<double> scores;
+  for (const KernelPoint& p : verdict.points) {
+    if (p.score) scores.push_back(*p.score);
+  }
+  if (scores.empty()) return {};
+  if (verdict.points.size() > 1) {
+    const auto [low, high] = std::ranges::minmax(scores);
+    return "; scores " + number_text(low, 3) + " to " + number_text(high, 3);
+  }
+  const KernelPoint& p = verdict.points.front();
+  std::string out = "; score " + number_text(*p.score, 3);
+  if (const KernelPoint* base = baseline_of(verdict, p)) {
+    const std::string interval = score_interval(p, *base);
+    if (!interval.empty()) out += " (" + interval + ')';
+  }
+  return out + ", " + report::rounded_percent_text(p.roofline_fraction) + " of the bound reached";
+}
+
 std::string headline(const Verdict& verdict, const Judged& judged) {
   std::string out = std::string(outcome_name(verdict.outcome)) + ": " + judged.source;
   if (verdict.outcome == Outcome::accepted) {
-    out += fmt::format(" computes {}; every element of {} shapes, and {} problem{} under all gates",
-                       judged.op, judged.conformance_problems, verdict.points.size(),
-                       verdict.points.size() == 1 ? "" : "s");
+    out +=
+        fmt::format(" computes {}{}; every element of {} shapes, and {} problem{} under all gates",
+                    judged.op, scores_text(verdict), judged.conformance_problems,
+                    verdict.points.size(), verdict.points.size() == 1 ? "" : "s");
     return out + (verdict.reason.empty() ? "" : "; suspect: " + verdict.reason) + '\n';
   }
   if (!verdict.gate.empty()) {

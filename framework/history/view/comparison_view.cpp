@@ -198,19 +198,28 @@ std::size_t series_column(const report::Table& table) {
   return at == table.columns.end() ? 0 : static_cast<std::size_t>(at - table.columns.begin());
 }
 
+// The answer: what is how many times, and of a lone series by how much.
+std::string answer_text(const Comparison& comparison) {
+  std::string by;
+  if (comparison.changes.size() == 1 && is_judged(comparison.changes.front().change)) {
+    const SeriesChange& lone = comparison.changes.front();
+    by = ": time " + signed_percent_text(relative(lone)) + " (" + interval_text(lone) + ')';
+  }
+  return fmt::format("{} of {} series{} (floor {}, {} of the changes called may be false)\n",
+                     counts_text(comparison), comparison.changes.size(), by,
+                     report::percent_text(comparison.rules.floor),
+                     report::percent_text(comparison.rules.false_discovery));
+}
+
 std::string text_of(const Comparison& comparison) {
-  std::string out = "before: " + printable(side_text(comparison.before)) +
+  std::string out = answer_text(comparison) + "before: " + printable(side_text(comparison.before)) +
                     "\nafter:  " + printable(side_text(comparison.after)) + '\n';
   const report::Table table = table_of(comparison);
   if (!table.rows.empty()) out += report::stdout_text(table, series_column(table));
   if (!comparison.front_moves.empty()) {
     out += moves_summary(comparison) + '\n' + report::stdout_text(moves_of(comparison));
   }
-  return out + alone_text(comparison) +
-         fmt::format("{} of {} series (floor {}, {} of the changes called may be false)\n",
-                     counts_text(comparison), comparison.changes.size(),
-                     report::percent_text(comparison.rules.floor),
-                     report::percent_text(comparison.rules.false_discovery));
+  return out + alone_text(comparison);
 }
 
 // Mermaid takes no quotes and no brackets in a label; the op and its sizes tell enough.

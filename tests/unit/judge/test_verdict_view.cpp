@@ -52,8 +52,8 @@ class VerdictView : public testing::Test {
 TEST_F(VerdictView, of_an_accepted_source_has_its_time_bound_baseline_and_score) {
   EXPECT_EQ(
       view().text,
-      "accepted: a.cpp computes gemm; every element of 9 shapes, and 1 problem under all "
-      "gates\n\ngemm m=1\n"
+      "accepted: a.cpp computes gemm; score 0.333 (0.263 .. 0.421), 25.0 % of the bound reached; "
+      "every element of 9 shapes, and 1 problem under all gates\n\ngemm m=1\n"
       "  T            80.0 ns  75.0 ns .. 90.0 ns      3 rounds, ok\n"
       "  T_sol        20.0 ns                          bound by memory; 25.0 % of it reached\n"
       "  T_base       50.0 ns  45.0 ns .. 60.0 ns      cpu:0 brg\n"
