@@ -25,7 +25,7 @@ struct LeaseVerdict {
 // so long without a sign of life.
 LeaseVerdict judge_lease(const TrialLease& lease, double lease_s);
 
-// For others to take up, unless somebody else has it meanwhile.
+// For other workers to take up, unless another one holds it meanwhile.
 void give_back(StudyTransaction& transaction, std::int64_t id, const std::string& worker);
 
 }  // namespace halmark

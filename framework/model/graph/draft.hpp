@@ -39,7 +39,7 @@ inline std::string shape(std::initializer_list<Size> dims) { return shape_text(d
 // Types whose linears read quantised activations: int8 with a scale per row, f8 with one per block.
 inline bool is_quantized(Dtype dtype) { return dtype == Dtype::s8 || dtype == Dtype::f8_e4m3fn; }
 
-// What `ranks` ranks exchange of so many values.
+// What `ranks` ranks exchange of `values` numbers.
 inline SizedProblem exchanged(std::string_view op, Dtype dtype, const Size& values,
                               std::int64_t ranks) {
   return sized_problem(

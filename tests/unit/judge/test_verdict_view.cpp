@@ -151,11 +151,13 @@ TEST_F(VerdictView, of_a_refusal_names_gate_status_reason_and_problem) {
       << "no kernel was run";
   EXPECT_EQ(verdict_view({.reason = "interrupted"}, judged_).text,
             "undecided: a.cpp: interrupted\n");
-  v.points.resize(2);
+  v.points = {point_, point_};
+  v.points[1].score = 0.5;
   v.outcome = Outcome::accepted;
-  EXPECT_THAT(verdict_view(v, judged_).text,
-              testing::StartsWith("accepted: a.cpp computes gemm; every element of 9 shapes, and 2 "
-                                  "problems under all gates; suspect: element 3\n"));
+  EXPECT_THAT(
+      verdict_view(v, judged_).text,
+      testing::StartsWith("accepted: a.cpp computes gemm; scores 0.333 to 0.5; every element of "
+                          "9 shapes, and 2 problems under all gates; suspect: element 3\n"));
 }
 
 TEST_F(VerdictView, as_a_document_says_how_it_was_built_and_checked) {

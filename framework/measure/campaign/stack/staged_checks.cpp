@@ -132,8 +132,8 @@ std::optional<WorkerFailure> StagedStacks::execute_on_own_inputs() {
   return first_failure(crew_->sequence(requests));
 }
 
-// A first call may wait for a CPU or for pages, or be slow on purpose, so that nobody looks at the
-// others: where it was long, later ones say how long an execution is.
+// A first call may wait for a CPU or for pages, or be slow on purpose, to keep the others from
+// being checked: where it was long, later ones say how long an execution is.
 Outcome<double> StagedStacks::execution_ns(std::size_t id) {
   double least_ns = first_ns(kernels_[id]);
   if (least_ns <= long_ns) return least_ns;

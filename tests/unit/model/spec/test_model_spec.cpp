@@ -45,7 +45,7 @@ TEST(ModelSpec, an_unknown_name_is_refused_with_the_nearest_ones) {
 
 // The owner and the words of a checkpoint do not count, and of nothing near nothing is listed.
 TEST(ModelSpec, the_nearest_names_are_near_the_name_without_its_owner_and_suffixes) {
-  says(refusal_line([] { shipped("somebody/dbrz-Instruct-AWQ"); }), "did you mean 'dbrx'");
+  says(refusal_line([] { shipped("owner/dbrz-Instruct-AWQ"); }), "did you mean 'dbrx'");
   says(refusal_line([] { shipped("zzzzzzzzzzz"); }), "no known name is near it");
 }
 
