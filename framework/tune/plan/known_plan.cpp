@@ -86,8 +86,16 @@ PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device) {
   return out;
 }
 
+void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int64_t output_tokens) {
+  if (const auto refusal = check_context(spec, input_tokens + output_tokens)) {
+    throw refused(refusal->reason + ": " + refusal->text, "--input and --output",
+                  "prompt and answer within what " + spec.id + " was made for");
+  }
+}
+
 Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices) {
   const ModelSpec spec = load_model(asked.model, models);
+  require_context(spec, asked.input_tokens, asked.output_tokens);
   Device device = known_device(asked.device, devices);
   const PrecisionFacts facts = precision_facts(spec, device);
   const bool states_any = facts.packed || facts.kv_cache || !facts.named.empty();

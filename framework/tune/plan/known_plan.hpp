@@ -19,9 +19,13 @@ PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device);
 
 using Folders = std::vector<std::filesystem::path>;
 
+// Throws Error (exit 2) for requests that are longer than the model's positions.
+void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int64_t output_tokens);
+
 // The device that was named, with what the words leave to the model: the precision that its
 // checkpoint states, and one of 4 bits where nothing wider fits on all devices together. Throws
-// Error (exit 2) for an unknown model or device.
+// Error (exit 2) for an unknown model or device, and for requests longer than the model's
+// positions.
 Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices);
 
 // Throws Error (exit 2) for a word that is no model, naming a shipped sweep of nearly that name.

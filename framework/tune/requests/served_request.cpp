@@ -5,6 +5,7 @@
 #include "core/text/error.hpp"
 #include "plan/asked_sweep.hpp"
 #include "plan/device/device_file.hpp"
+#include "tune/plan/known_plan.hpp"
 #include "tune/search/priced/priced_sweep.hpp"
 
 namespace halmark::tune {
@@ -80,6 +81,7 @@ ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders) {
 BestServed best_served(const StepRequest& step, const ServedRequest& load,
                        const StepFolders& folders) {
   check(step, load);
+  require_context(load_model(step.model, folders.models), load.input_tokens, load.output_tokens);
   const Device device = known_device(step.device, folders.devices);
   Sweep sweep = sweep_of(step, load, device);
   BestServed out{.device = device.id, .device_bytes = device.memory_bytes};
