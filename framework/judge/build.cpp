@@ -8,7 +8,7 @@
 #include "core/input/input_file.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
-#include "judge/embedded.hpp"
+#include "judge/carried.hpp"
 #include "judge/problems.hpp"
 
 namespace halmark::judge {
@@ -121,7 +121,8 @@ class Build {
           std::string("no compiler of ") + (is_c && !cpp.empty() ? "C" : "C++") + " was found",
           "install g++, or name it in CXX (and CC)");
     }
-    for (const auto& [name, text] : embedded_files()) write_file(at(name), text);
+    write_file(at("host_plugin.o"), host_object());
+    write_file(at("halmark_plugin.map"), symbol_map());
     write_file(at("judged_kernel.h"), entry_header(contract_, params_, source_.language));
     write_file(at("judged_entry.cpp"),
                "#include \"judged_kernel.h\"\n" + entry_call(contract_, params_, source_.language));
@@ -141,10 +142,9 @@ class Build {
                                        "-fopenmp",
                                        "-w",
                                        "-fvisibility=hidden",
-                                       "-I" + request_.folder,
                                        "-o",
                                        plugin().string(),
-                                       at("host_plugin.cpp").string(),
+                                       at("host_plugin.o").string(),
                                        at("judged_entry.cpp").string(),
                                        at("source.o").string(),
                                        "-Wl,--no-undefined",

@@ -1,5 +1,5 @@
 // The plugin around a kernel that computes in host memory: one device, one op, the problems behind
-// the end of its own file. Compiled by `halmark judge` beside the source that it calls.
+// the end of its own file. `halmark judge` links the object with the source that it calls.
 #include <halmark_judged.hpp>
 #include <halmark_plugin.hpp>
 

@@ -358,7 +358,7 @@ INSTANTIATE_TEST_SUITE_P(
 // `cp other.db r.db` under a sweep: the same file, other bytes.
 TEST_F(Databases, that_another_was_copied_over_in_place_end_the_sweep_and_keep_both) {
   tiny_sweep("fake", "shards = [1]");
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
   Process process(launch({"tune", "tiny.toml", "--db", "r.db"}));
   ASSERT_TRUE(process.await_lines("tune ", 3)) << process.err();
   fs::copy_file(std::string(fixtures) + "/dense.db", path("r.db"),
@@ -378,7 +378,7 @@ class ReplacedDatabase : public HalmarkTest, public testing::WithParamInterface<
 
 TEST_P(ReplacedDatabase, ends_the_sweep_at_its_next_row_and_keeps_every_row) {
   tiny_sweep("fake", "shards = [1]");
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
   Process process(launch({"tune", "tiny.toml", "--db", "r.db"}));
   ASSERT_TRUE(process.await_lines("tune ", 3)) << process.err();
   if (GetParam()) {

@@ -16,7 +16,7 @@ class Housekeeping : public HalmarkTest {};
 
 TEST_F(Housekeeping, commands_leave_no_empty_file_beside_a_database) {
   tiny_sweep("fake", "shards = [1]");
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
   tune_tiny("r.db");
   write("served.toml", served_sweep);
   ASSERT_EQ(halmark({"tune", "served.toml", "--db", "r.db"}).exit_code, 0);
@@ -33,7 +33,7 @@ TEST_F(Housekeeping, commands_leave_no_empty_file_beside_a_database) {
 
 TEST_F(Housekeeping, a_backup_is_reported_from_like_the_database) {
   tiny_sweep("fake", "shards = [1]");
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
   tune_tiny("r.db");
   const Json data = data_of({"backup", "--db", "r.db", "--to", "kept"});
   ASSERT_EQ(data["files"].size(), 2u);

@@ -22,7 +22,7 @@ class SharedDatabase : public HalmarkTest {
     }
     url_ = database();
     tiny_sweep("fake", "shards = [1]");
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
   }
 
   // An empty one, with a password that the server does not ask for.

@@ -12,8 +12,8 @@ class ShardsOn : public HalmarkTest {
     base_.limit_s = 200;
     base_.environment["HALMARK_PLUGIN_PATH"] +=
         ":" + test::in_build("/tests/plugins/hm_fake_two.so");
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=1000000";
-    base_.environment["HALMARK_FAKE_TWO_SCRIPT"] = "latency_ns=3000000";
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=1000000;timer=device_event";
+    base_.environment["HALMARK_FAKE_TWO_SCRIPT"] = "latency_ns=3000000;timer=device_event";
     know_peaks();
   }
   std::string kernel_sweep(const std::string& backends) const {

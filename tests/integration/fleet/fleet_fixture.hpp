@@ -19,7 +19,7 @@ class FleetTest : public HalmarkTest {
     server_ = test::PostgresServer::get();
     if (server_ == nullptr) GTEST_SKIP() << "no PostgreSQL server could be started";
     url_ = server_->database();
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=3000000";
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=3000000;timer=device_event";
     base_.limit_s = 200;
     know_peaks();
     tiny_sweep("fake", "shards = [1]");

@@ -20,7 +20,7 @@ class Interruption : public HalmarkTest {
   Interruption() {
     tiny_sweep("fake", "shards = [1]");
     // Long enough that a signal can arrive inside a call, short enough for five runs.
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
   }
   Launch tune() const { return launch({"tune", "tiny.toml", "--db", "r.db"}); }
   std::int64_t measurements() const {

@@ -29,7 +29,7 @@ class ManyKills : public HalmarkTest, public testing::WithParamInterface<std::st
     // Measured peaks would be most of a run's life.
     if (GetParam() == "cpu") know_peaks();
     tiny_sweep(GetParam(), "shards = [1]");
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000;timer=device_event";
     trials_ =
         2 * static_cast<std::int64_t>(data_of({"tune", "tiny.toml", "--plan"})["kernels"].size());
   }
