@@ -28,6 +28,9 @@ struct State {
   std::map<const void*, std::function<void()>> at_write;  // by input, work done when it is written
   std::int64_t written = 0;  // buffers that the host wrote through the plugin; no single lines
   bool uses_events() const { return script.text("timer", "host_clock") == "device_event"; }
+  // What beside it measures has the core then. Not where energy counts: a device that waits for its
+  // host to wake is idle.
+  bool lets_its_host_sleep() const { return uses_events() && script.integer("watts", 0) == 0; }
   bool is_asynchronous() const { return uses_events() || script.flag("async"); }
 };
 
@@ -66,9 +69,8 @@ struct Stream {
   explicit Stream(State& state) : state(state) {}
   void wait() {
     state.faults.at("wait");
-    // A device with a clock of its own lets its host sleep: what beside it measures has the core.
     constexpr double wakes_before_ns = 100e3;
-    const double asleep_ns = state.uses_events() ? due_ns - wall_ns() - wakes_before_ns : 0;
+    const double asleep_ns = state.lets_its_host_sleep() ? due_ns - wall_ns() - wakes_before_ns : 0;
     if (asleep_ns > 0) {
       std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(asleep_ns));
     }
