@@ -47,34 +47,39 @@ std::string_view curve_shape_meaning(CurveShape shape) {
 }
 
 double CollectiveCurve::seconds(double bytes, std::int64_t ranks) const {
-  if (ranks <= 1) return 0;
-  const auto n = static_cast<double>(ranks);
-  const double moved = bytes * bus_factor(collective, n);
-  const double growth = std::pow(n / 2, latency_exponent);
-  const double a = base_s * growth;
-  const double effect =
-      shape == CurveShape::shared ? std::pow(n / 2, ranks_effect) : 1 + ranks_effect * (2 / n - 1);
-  const double v = moved * s_per_byte * effect;
-  switch (shape) {
+  return CurveOfRanks(*this, ranks).seconds(bytes);
+}
+
+CurveOfRanks::CurveOfRanks(const CollectiveCurve& curve, std::int64_t ranks)
+    : c_(curve),
+      n_(static_cast<double>(ranks)),
+      factor_(ranks > 1 ? bus_factor(c_.collective, n_) : 0),
+      growth_(std::pow(n_ / 2, c_.latency_exponent)),
+      effect_(c_.shape == CurveShape::shared ? std::pow(n_ / 2, c_.ranks_effect)
+                                             : 1 + c_.ranks_effect * (2 / n_ - 1)),
+      small_effect_(c_.shape == CurveShape::shared ? std::pow(effect_, small_message_share)
+                                                   : effect_) {}
+
+double CurveOfRanks::seconds(double bytes) const {
+  if (n_ <= 1) return 0;
+  const double moved = bytes * factor_, a = c_.base_s * growth_, c = c_.second_s * growth_;
+  const double v = moved * c_.s_per_byte * effect_;
+  switch (c_.shape) {
     case CurveShape::lines:
-      return std::min(a + moved * first_s_per_byte * effect, second_s * growth + v);
     case CurveShape::shared:
-      return std::min(a + moved * first_s_per_byte * std::pow(effect, small_message_share),
-                      second_s * growth + v);
-    case CurveShape::pipelined: {
-      const double c = second_s * growth;
-      return std::min(a + moved * first_s_per_byte * effect, c + v + 2 * std::sqrt(c * v));
-    }
+      return std::min(a + moved * c_.first_s_per_byte * small_effect_, c + v);
+    case CurveShape::pipelined:
+      return std::min(a + moved * c_.first_s_per_byte * effect_, c + v + 2 * std::sqrt(c * v));
     case CurveShape::direct:
-      return a + std::min(bytes / n * first_s_per_byte, second_s + v);
+      return a + std::min(bytes / n_ * c_.first_s_per_byte, c_.second_s + v);
     case CurveShape::switched: {
-      const double part = first_s_per_byte, factor = bus_factor(collective, n);
-      const double at_switch = part * n * factor * s_per_byte * effect;
-      if (bytes < part * n) return a + protocol_cost * v;
-      return std::max(a + protocol_cost * at_switch, second_s * n / 2 + v);
+      const double part = c_.first_s_per_byte;
+      if (bytes < part * n_) return a + protocol_cost * v;
+      const double at_switch = part * n_ * factor_ * c_.s_per_byte * effect_;
+      return std::max(a + protocol_cost * at_switch, c_.second_s * n_ / 2 + v);
     }
     case CurveShape::ramp:
-      return a + v + second_s * std::pow(v / second_s, first_s_per_byte);
+      return a + v + c_.second_s * std::pow(v / c_.second_s, c_.first_s_per_byte);
   }
   return 0;
 }

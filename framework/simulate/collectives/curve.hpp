@@ -44,4 +44,15 @@ struct CollectiveCurve {
   std::array<double, parameters> values() const;
 };
 
+// A curve at one count of ranks: its powers are taken once for all sizes.
+class CurveOfRanks {
+ public:
+  CurveOfRanks(const CollectiveCurve& curve, std::int64_t ranks);
+  double seconds(double bytes) const;
+
+ private:
+  CollectiveCurve c_;
+  double n_, factor_, growth_, effect_, small_effect_;
+};
+
 }  // namespace halmark::simulate

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "core/text/error.hpp"
 #include "search/surrogate/minimise.hpp"
@@ -63,7 +65,12 @@ double loss(double residual, double scale) {
 double sum_of_losses(const CollectiveCurve& curve, std::span<const CollectivePoint> points,
                      double scale) {
   double sum = 0;
-  for (const CollectivePoint& p : points) sum += loss(log_residual(curve, p), scale);
+  std::int64_t ranks = 0;  // of points one after the other mostly the same
+  std::optional<CurveOfRanks> at;
+  for (const CollectivePoint& p : points) {
+    if (std::exchange(ranks, p.ranks) != p.ranks) at.emplace(curve, p.ranks);
+    sum += loss(std::log(p.seconds / at->seconds(p.bytes)), scale);
+  }
   return sum;
 }
 

@@ -79,7 +79,7 @@ class Fleet:
                     "&connect_timeout=2&keepalives_idle=1&keepalives_interval=1")
         os.environ.update(HALMARK_PLUGIN_PATH=plugin, XDG_STATE_HOME=str(self.folder / "state"),
                           XDG_CACHE_HOME=str(self.folder / "state"),
-                          HALMARK_FAKE_SCRIPT="latency_ns=40000000")
+                          HALMARK_FAKE_SCRIPT="latency_ns=40000000;timer=device_event")
         (self.folder / "sweep.toml").write_text(SWEEP.format(name="cut", model=model))
 
         self.know_peaks()
