@@ -545,7 +545,7 @@ inline constexpr const char* acting_options = R"(
 
 > forecasts
   device nosuch
-> serve --html p.html --state device=h100-sxm
+> serve --html p.html --state device=h100-sxm --latency roofline
   --latency nosuch
 > serve --html p.html --state device=nosuch
   --state device=other
