@@ -84,6 +84,10 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--prefill-share", q->prefill_share, "Of a shared device's time (0.5)");
   app.add_option("--prefill-workers", q->prefill_workers, "Disaggregated (1)");
   app.add_option("--decode-workers", q->decode_workers, "Disaggregated (1)");
+  app.add_option("--prefill-tp", q->prefill.tp, "Of a worker that prefills (as --tp)");
+  app.add_option("--prefill-pp", q->prefill.pp, "Of a worker that prefills (as --pp)");
+  app.add_option("--prefill-dp", q->prefill.dp, "Of a worker that prefills (as --dp)");
+  app.add_option("--prefill-ep", q->prefill.ep, "Of a worker that prefills (as --ep)");
   app.add_option("--link-gb-per-s", q->link_gb_per_s, "Of one device between workers (its link)");
   app.add_flag("--migrate", q->migrates, "Requests move between engines where that gains");
   app.add_option("--token-budget", q->engine.token_budget, "Most tokens of a step (fitted, 8192)");

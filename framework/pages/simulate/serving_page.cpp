@@ -38,19 +38,39 @@ std::string latency_table(const ServingPage& page) {
   return table.text();
 }
 
+// Engines one after the other whose figures are the same are one row: "decode worker 0..31".
 std::string engine_table(const ServingPage& page) {
   TextTable table({"engine", "steps", "busy", "blocks at most", "written", "reused", "evicted",
                    "computed again", "put off"},
                   {false, true, true, true, true, true, true, true, true});
+  std::vector<std::vector<std::string>> rows;
+  std::string kind;
   for (const serving::EngineRecord& e : page.record.engines) {
     const double busy =
         static_cast<double>(e.busy_ps) /
         static_cast<double>(std::max<events::Picoseconds>(1, page.record.makespan_ps));
-    table.add({e.name, std::to_string(e.steps), rounded_percent_text(busy),
-               std::to_string(e.blocks_peak), std::to_string(e.kv.allocated),
-               std::to_string(e.kv.reused), std::to_string(e.kv.evicted),
-               std::to_string(e.kv.recomputed), std::to_string(e.put_off)});
+    std::vector<std::string> row = {e.name,
+                                    std::to_string(e.steps),
+                                    rounded_percent_text(busy),
+                                    std::to_string(e.blocks_peak),
+                                    std::to_string(e.kv.allocated),
+                                    std::to_string(e.kv.reused),
+                                    std::to_string(e.kv.evicted),
+                                    std::to_string(e.kv.recomputed),
+                                    std::to_string(e.put_off)};
+    const std::size_t number = e.name.find_last_not_of("0123456789") + 1;
+    const bool is_alike = !rows.empty() && number < e.name.size() &&
+                          e.name.substr(0, number) == kind &&
+                          std::equal(row.begin() + 1, row.end(), rows.back().begin() + 1);
+    kind = e.name.substr(0, number);
+    if (!is_alike) {
+      rows.push_back(std::move(row));
+      continue;
+    }
+    std::string& name = rows.back().front();
+    name = name.substr(0, name.find("..")) + ".." + e.name.substr(number);
   }
+  for (std::vector<std::string>& row : rows) table.add(std::move(row));
   return table.text();
 }
 
@@ -130,13 +150,19 @@ Json closed_form_json(const ServingPage& page) {
           {"is_saturated", f.is_saturated}};
 }
 
+std::string layout_text(const Configuration& c) {
+  if (!c.served) return c.parallel.text();
+  return fmt::format("prefill {}x {} decode {}x {}", c.served->prefill_workers,
+                     c.served->prefill.text(), c.served->decode_workers, c.parallel.text());
+}
+
 }  // namespace
 
 report::View serving_page(const ServingPage& page) {
   const serving::ServerSummary& s = page.summary;
   report::View out;
   out.data = serving::server_json(page.plan, page.record, s);
-  out.data["configuration"] = page.configuration.parallel.text();
+  out.data["configuration"] = layout_text(page.configuration);
   out.data["closed_form"] = closed_form_json(page);
   out.data["interval"] = interval_json(page);
   out.data["keeps_ttft_probability"] = page.keeps_ttft ? Json(*page.keeps_ttft) : Json(nullptr);
@@ -147,11 +173,10 @@ report::View serving_page(const ServingPage& page) {
       "{} {} {}, {}: {} requests in {}, simulated\n"
       "KV cache of an engine: {} blocks of {} tokens, {} each on all ranks; {} of weights on a "
       "rank\n\n",
-      page.configuration.model, page.configuration.precision.name,
-      page.configuration.parallel.text(), serving::server_mode_name(page.plan.mode),
-      page.record.requests.size(), duration_text(s.makespan_s * 1e9), engine.blocks,
-      engine.block_tokens, bytes_text(engine.block_bytes),
-      bytes_text(static_cast<double>(page.room.rank_weight_bytes)));
+      page.configuration.model, page.configuration.precision.name, layout_text(page.configuration),
+      serving::server_mode_name(page.plan.mode), page.record.requests.size(),
+      duration_text(s.makespan_s * 1e9), engine.blocks, engine.block_tokens,
+      bytes_text(engine.block_bytes), bytes_text(static_cast<double>(page.room.rank_weight_bytes)));
   out.text += latency_table(page);
   out.text += fmt::format(
       "\nthroughput: {} generated tokens/s, {} requests/s; {} in the server on average\n",

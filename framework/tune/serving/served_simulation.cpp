@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -59,25 +60,46 @@ serving::ColdStart cold_start_of(const ServingQuestion& q, double weight_bytes) 
   return out;
 }
 
+// Of workers that decode; without them of all.
 Parallel layout_of(const ServingQuestion& q) {
   Parallel out{.dp = q.dp, .tp = q.tp, .pp = q.pp, .ep = q.ep};
   for (const int part : {q.dp, q.tp, q.pp, q.ep}) {
     if (part >= 1) continue;
     throw refused("a layout of " + out.text(), "--tp, --pp, --dp, --ep", "each is 1 or more");
   }
-  if (q.devices == 0) return out;
-  std::int64_t devices = 0;
-  if (mode_of(q.mode) == ServerMode::disaggregated) {
-    const int prefill_tp = q.prefill_tp > 0 ? q.prefill_tp : q.tp;
-    devices = std::int64_t{q.prefill_workers} * prefill_tp + std::int64_t{q.decode_workers} * q.tp;
-  } else {
-    const std::int64_t others = std::int64_t{q.dp} * q.pp;
-    if (q.tp == 1 && q.devices % others == 0) out.tp = static_cast<int>(q.devices / others);
-    devices = out.devices();
+  const std::int64_t others = std::int64_t{q.dp} * q.pp;
+  if (mode_of(q.mode) != ServerMode::disaggregated && q.tp == 1 && q.devices > 0 &&
+      q.devices % others == 0) {
+    out.tp = static_cast<int>(q.devices / others);
   }
-  if (devices == q.devices) return out;
+  return out;
+}
+
+Parallel prefill_layout_of(const ServingQuestion& q, const Parallel& decode) {
+  Parallel out = decode;
+  for (const auto& [own, degree] : {std::pair{q.prefill.dp, &out.dp},
+                                    {q.prefill.tp, &out.tp},
+                                    {q.prefill.pp, &out.pp},
+                                    {q.prefill.ep, &out.ep}}) {
+    if (own != 0) *degree = own;
+    if (own < 0) throw refused("a degree of " + std::to_string(own), "--prefill-*", "1 or more");
+  }
+  const bool is_stated = out != decode || q.prefill_workers != 1 || q.decode_workers != 1;
+  if (is_stated && mode_of(q.mode) != ServerMode::disaggregated) {
+    throw refused("a server of mode " + q.mode + " has no workers of a kind",
+                  "--prefill-*, --decode-workers", "--mode disaggregated has");
+  }
+  return out;
+}
+
+void check_devices(const ServingQuestion& q, const Parallel& decode, const Parallel& prefill) {
+  const bool has_kinds = mode_of(q.mode) == ServerMode::disaggregated;
+  const std::int64_t devices = has_kinds ? std::int64_t{q.prefill_workers} * prefill.devices() +
+                                               std::int64_t{q.decode_workers} * decode.devices()
+                                         : decode.devices();
+  if (q.devices == 0 || devices == q.devices) return;
   throw refused(std::to_string(q.devices) + " devices, and the layout has " +
-                    std::to_string(devices) + ": " + out.text(),
+                    std::to_string(devices) + ": " + decode.text(),
                 "--devices", "leave it out, or change --tp, --pp, --dp or the workers");
 }
 
@@ -106,8 +128,8 @@ class Simulation {
     out.levels = levels();
     serving::Load load = this->load();
     const auto layout = checked(out.configuration.parallel, out.configuration.precision);
-    Parallel prefill = out.configuration.parallel;
-    if (q_.prefill_tp > 0) prefill.tp = q_.prefill_tp;
+    const Parallel prefill = prefill_layout_of(q_, out.configuration.parallel);
+    check_devices(q_, out.configuration.parallel, prefill);
     const auto prefill_layout = checked(prefill, out.configuration.precision);
     plan(out, layout, prefill_layout, load);
     closed_form(out, layout);
@@ -198,13 +220,19 @@ class Simulation {
     serving::ServerPlan& plan = out.plan;
     plan.mode = mode_of(q_.mode);
     const Parallel& parallel = out.configuration.parallel;
-    if (plan.mode == ServerMode::disaggregated && parallel.dp * parallel.pp > 1) {
-      throw refused("a worker of a disaggregated server is one replica of one stage", "--mode",
-                    "state --tp, --prefill-workers and --decode-workers");
-    }
+    const Parallel& prefill = steps_.parallel(prefill_layout);
+    // Each replica and each stage of a layout has a batch of its own.
     plan.engines = parallel.dp * parallel.pp;
-    plan.prefill_workers = q_.prefill_workers;
-    plan.decode_workers = q_.decode_workers;
+    if (plan.mode == ServerMode::disaggregated) {
+      out.configuration.served = {.request = q_.load.shape,
+                                  .concurrency = q_.load.clients,
+                                  .mode = ServingMode::disaggregated,
+                                  .prefill = prefill,
+                                  .prefill_workers = q_.prefill_workers,
+                                  .decode_workers = q_.decode_workers};
+    }
+    plan.prefill_workers = q_.prefill_workers * prefill.dp * prefill.pp;
+    plan.decode_workers = q_.decode_workers * plan.engines;
     plan.engine = engine(out.room, layout, context);
     if (plan.mode == ServerMode::disaggregated) {
       serving::CacheRoom room;
@@ -212,7 +240,7 @@ class Simulation {
     }
     plan.prefill_share = q_.prefill_share;
     // Every rank of the narrower side sends or takes its part.
-    const int narrower = std::min(parallel.tp, steps_.parallel(prefill_layout).tp);
+    const int narrower = std::min(parallel.tp, prefill.tp);
     const double rate = q_.link_gb_per_s > 0 ? q_.link_gb_per_s * bytes_per_gb
                                              : latencies_.transfer_bytes_per_s.value_or(0);
     plan.link_bytes_per_s = rate * narrower;

@@ -20,10 +20,13 @@ struct ServingQuestion {
   LatencyChoice latency;     // its device is the server's
   std::int64_t devices = 0;  // 0 = those of the layout; else tp takes what the others leave
   int tp = 1, pp = 1, dp = 1, ep = 1;
-  int prefill_tp = 0, prefill_workers = 1, decode_workers = 1;  // disaggregated; 0 = as tp
-  std::string mode = "aggregated";                              // or disaggregated, shared
-  double prefill_share = 0.5;                                   // shared
-  std::string trace;  // file of arrivals; "" = by rate or clients
+  std::string mode = "aggregated";  // or disaggregated, shared
+  // Disaggregated: workers of a kind, and the layout of one that prefills; 0 = as those that
+  // decode.
+  int prefill_workers = 1, decode_workers = 1;
+  Parallel prefill = {.dp = 0, .tp = 0, .pp = 0, .ep = 0};
+  double prefill_share = 0.5;  // shared
+  std::string trace;           // file of arrivals; "" = by rate or clients
   serving::LoadQuestion load = {.shape = {1024, 128}, .requests = 200};
   bool has_rate = false;
   // Of a closed loop: all clients begin together, as benchmarks do; else evenly over a request, as

@@ -239,6 +239,10 @@ inline constexpr const char* acting_options = R"(
 > simulate serving qwen3-0.6b --device h100-sxm --requests 8 --input 64 --output 8 --mode disaggregated
   --prefill-workers 2
   --decode-workers 2
+  --prefill-tp 2
+  --prefill-pp 2
+  --prefill-dp 2
+  --prefill-ep 2
   --link-gb-per-s 1
 > simulate serving qwen3-0.6b --device h100-sxm --arrivals skew.csv --dp 2
   --migrate

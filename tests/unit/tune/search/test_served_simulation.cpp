@@ -56,7 +56,7 @@ TEST(ServedSimulation, the_workers_of_both_kinds_are_devices) {
   q.mode = "disaggregated";
   q.prefill_workers = 2;
   q.decode_workers = 3;
-  q.prefill_tp = 2;
+  q.prefill.tp = 2;
   q.link_gb_per_s = 25;
   q.devices = 2 * 2 + 3;
   const ServedSimulation s = run(q);
@@ -70,8 +70,18 @@ TEST(ServedSimulation, the_workers_of_both_kinds_are_devices) {
   q.devices = 0;
   q.tp = 2;
   EXPECT_DOUBLE_EQ(run(q).plan.link_bytes_per_s, 50e9);
-  q.dp = 2;
-  EXPECT_THAT(refusal_of(q), HasSubstr("one replica of one stage"));
+  q.dp = 2;  // each replica has a batch of its own; of those that prefill there is one
+  q.prefill.dp = 1;
+  const ServedSimulation replicas = run(q);
+  EXPECT_EQ(replicas.plan.prefill_workers, 2);
+  EXPECT_EQ(replicas.plan.decode_workers, 3 * 2);
+  q.devices = 2 * 2 + 3 * 4;
+  EXPECT_EQ(run(q).configuration.parallel, (Parallel{.dp = 2, .tp = 2}));
+  q.mode = "aggregated";
+  EXPECT_THAT(refusal_of(q), HasSubstr("mode aggregated has no workers of a kind"));
+  q = question();
+  q.prefill.tp = -1;
+  EXPECT_THAT(refusal_of(q), HasSubstr("a degree of -1"));
   q = question();
   q.mode = "split";
   EXPECT_THAT(refusal_of(q), HasSubstr("'split' is no way to serve"));
