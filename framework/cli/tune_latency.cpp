@@ -6,6 +6,7 @@
 #include "cli/study/study.hpp"
 #include "host/process/interrupt.hpp"
 #include "pages/front/chosen_point.hpp"
+#include "report/searched_front.hpp"
 #include "report/text/report_text.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced/priced_sweep.hpp"
@@ -49,7 +50,7 @@ CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& pri
   if (!interrupted()) {
     SearchedFront front = priced.front_facts();
     front.origin = keep(global, priced, report, times, stored);
-    front = tune::searched_front(report, std::move(front));
+    front = searched_front(report, std::move(front));
     // Without a point the text names the nearest misses; a file cannot be made of them.
     const bool fits = printed(report, false).exit_code == ExitCode::ok;
     const bool takes_one = is_served || !output.pick.empty();

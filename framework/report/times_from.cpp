@@ -67,10 +67,7 @@ std::string use_text(const SeriesUse& series) {
 
 std::string shares_text(const std::map<Provenance, double>& shares,
                         const std::vector<TableUse>& tables) {
-  const bool is_forecast =
-      !tables.empty() && std::ranges::all_of(tables, [](const TableUse& table) {
-        return table.name.starts_with("forecast ");
-      });
+  const bool is_forecast = !tables.empty() && std::ranges::all_of(tables, &TableUse::is_forecast);
   std::string out;
   for (const auto& [provenance, share] : shares) {
     if (share <= 0) continue;

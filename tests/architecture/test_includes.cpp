@@ -100,7 +100,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
      {"core", "model", "roofline", "journal", "simulate", "tune/plan", "tune/sources"}},
     {"tune/requests",
      {"core", "plan", "model", "report", "tune/plan", "tune/sources", "tune/evaluate",
-      "tune/shards", "tune/search", "tune/stored"}},
+      "tune/shards", "tune/search"}},
     {"tune/certify",
      {"core", "expression", "plan", "model", "roofline", "latency", "measure/campaign", "search",
       "journal", "report", "tune/problem", "tune/plan", "tune/evaluate"}},

@@ -26,6 +26,7 @@ struct TableUse {
   std::map<std::string, std::size_t> skipped;  // reason -> rows
   std::string passed_over;                     // why no row of it counts; "" = they do
   std::vector<SeriesUse> series;
+  bool is_forecast = false;  // shipped, of known devices: not a file that a user names
 };
 
 // Times below what the device can do. Counted once per kernel that was asked for.

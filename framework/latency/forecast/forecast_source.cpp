@@ -153,6 +153,7 @@ TableUse& ForecastSource::use_of(const ForecastKind& kind) const {
   const std::filesystem::path path = file_.path;
   out.file = name + " (" + (path.parent_path().filename() / path.filename()).string() + ')';
   out.device = file_.device;
+  out.is_forecast = true;
   return out;
 }
 

@@ -6,8 +6,8 @@
 #include "export/front_list.hpp"
 #include "plan/device/node_file.hpp"
 #include "report/choice/grouping.hpp"
+#include "report/searched_front.hpp"
 #include "tune/plan/deployment.hpp"
-#include "tune/stored/stored_front.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -102,7 +102,7 @@ std::string take_point(ServedReport& report, const SearchedFront& front,
 
 report::View front_report(const SearchedFront& front, const std::string& database,
                           const std::vector<std::string>& files, bool color, int width) {
-  std::optional<ServedReport> report = tune::served_report(front);
+  std::optional<ServedReport> report = served_report(front);
   if (!report) {
     if (files.empty()) return exports::front_list(front, alike_share);
     throw refused("of a priced search over steps its points are kept", front.origin,

@@ -5,9 +5,9 @@
 
 #include "core/text/error.hpp"
 #include "plan/device/device_file.hpp"
+#include "report/searched_front.hpp"
 #include "tune/requests/served_request.hpp"
 #include "tune/sources/stated_price.hpp"
-#include "tune/stored/stored_front.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -32,14 +32,6 @@ std::vector<StoredFront> stored_fronts(StudyStore& store);  // oldest first
 // Throws Error (exit 2) where there is none of that name, or it cannot be read.
 SearchedFront read_stored_front(StudyStore& store, const std::string& name);
 
-// What a report says of its front; `like` has the rest: device, memory fraction, levels.
-SearchedFront searched_front(const ServedReport& report, SearchedFront like);
-SearchedFront searched_front(const RunReport& report, SearchedFront like);
-
-// The report of a front of requests as a study keeps it: points and levels, without where the times
-// of each are from. Nothing of a front of steps.
-std::optional<ServedReport> served_report(const SearchedFront& front);
-
 // Stores the fronts that a priced search found, one for each kind of step, or that of its requests.
 // Returns the names of their studies.
 std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,

@@ -99,6 +99,7 @@ TEST(ForecastSource, gives_the_kept_rows_back) {
   EXPECT_LT(errors[errors.size() / 2], 0.01);
   EXPECT_LT(errors[errors.size() * 9 / 10], 0.05);
   ASSERT_FALSE(source.use().empty());
+  EXPECT_TRUE(source.use()[0].is_forecast);
   EXPECT_EQ(source.use()[0].series.at(0).points, seen);
 }
 

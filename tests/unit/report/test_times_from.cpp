@@ -71,6 +71,17 @@ TEST(TimesFrom, a_figure_cites_the_series_by_the_number_of_its_line) {
       << "a share of all is none to tell apart";
 }
 
+// Interpolation in a table that a user names stays interpolation, whatever its file is called.
+TEST(TimesFrom, a_forecast_is_of_shipped_tables_alone) {
+  const std::map<Provenance, double> shares = {{Provenance::interpolated, 1.0}};
+  std::vector<TableUse> mine = {{.name = "forecast of mine.csv", .file = "forecast of mine.csv"}};
+  EXPECT_EQ(report::shares_text(shares, mine), "interpolated");
+  mine.push_back({.name = "shipped", .file = "shipped", .is_forecast = true});
+  EXPECT_EQ(report::shares_text(shares, mine), "interpolated");
+  mine.erase(mine.begin());
+  EXPECT_EQ(report::shares_text(shares, mine), "forecast");
+}
+
 TEST(TimesFrom, every_table_says_what_of_it_was_used_and_what_was_not) {
   EXPECT_THAT(report::table_lines(tables()),
               ElementsAre("in/a.csv: 9 rows measured by others on gpu",

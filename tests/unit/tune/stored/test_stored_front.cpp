@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "journal/store.hpp"
+#include "report/searched_front.hpp"
 #include "study/storage/open.hpp"
 #include "study/values_json.hpp"
 #include "tests/unit/scratch_folder.hpp"
