@@ -29,9 +29,7 @@ std::string request_text(const ServedReport& r) {
   std::string out = "requests of " + std::to_string(r.request.input_tokens) + " + " +
                     std::to_string(r.request.output_tokens) + " tokens";
   for (const ServiceLevel& level : r.levels) {
-    out += "; " + std::string(row_of(level.objective).title) +
-           (is_maximised(level.objective) ? " >= " : " <= ") +
-           objective_text(level.objective, level.limit);
+    out += "; " + level_text(level);
   }
   return r.assumed.empty() ? out : out + "; " + r.assumed;
 }
@@ -100,27 +98,31 @@ std::string nothing_text(const ServedReport& r) {
   return "none: no configuration fits" + (r.least.empty() ? std::string() : "; " + r.least);
 }
 
-// Which point, what it is likely to do, why, and what that gives up.
-std::string choice_text(const ServedReport& r) {
+// Which point and why; what it is likely to do.
+std::vector<std::string> choice_lines(const ServedReport& r) {
   const ServedPoint& p = r.front[r.chosen->index];
   const ServingFigures &f = p.estimate.figures, &fast = p.estimate.fast, &slow = p.estimate.slow;
-  std::string out = "choice (*): point " + std::to_string(r.chosen->index + 1) + ", " +
-                    served_label(p.configuration) + ": " +
-                    ranged_rate(f.tokens_per_s_per_device, slow.tokens_per_s_per_device,
-                                fast.tokens_per_s_per_device) +
-                    " tokens/s per device, TTFT " +
-                    ranged_time(f.ttft_ns, fast.ttft_ns, slow.ttft_ns) + ", TPOT " +
-                    ranged_time(f.tpot_ns, fast.tpot_ns, slow.tpot_ns);
-  if (probability(r, p.estimate)) out += ", P(SLO met) " + probability_text(r, p);
-  out += "; " + r.chosen->because;
-  for (const std::string& line : r.chosen->gives_up) {
-    out += (&line == &r.chosen->gives_up.front() ? "; gives up " : ", ") + line;
-  }
+  std::string figures = ranged_rate(f.tokens_per_s_per_device, slow.tokens_per_s_per_device,
+                                    fast.tokens_per_s_per_device) +
+                        " tokens/s per device, TTFT " +
+                        ranged_time(f.ttft_ns, fast.ttft_ns, slow.ttft_ns) + ", TPOT " +
+                        ranged_time(f.tpot_ns, fast.tpot_ns, slow.tpot_ns);
+  if (probability(r, p.estimate)) figures += ", P(SLO met) " + probability_text(r, p);
+  return {"choice (*): point " + std::to_string(r.chosen->index + 1) + ", " +
+              served_label(p.configuration) + ": " + r.chosen->because,
+          std::move(figures)};
+}
+
+std::string given_up_text(const ServedReport& r) {
+  std::string out;
+  for (const std::string& line : r.chosen->gives_up)
+    out += (out.empty() ? "gives up " : ", ") + line;
   return out;
 }
 
-std::string answer_text(const ServedReport& r) {
-  return r.chosen ? choice_text(r) : r.front.empty() ? nothing_text(r) : std::string();
+std::vector<std::string> answer_lines(const ServedReport& r) {
+  if (r.chosen) return choice_lines(r);
+  return r.front.empty() ? std::vector{nothing_text(r)} : std::vector<std::string>{};
 }
 
 std::string title_of_front(const ServedReport& r) {
@@ -180,12 +182,17 @@ std::string served_text(const ServedReport& r, bool color, int width) {
   const auto line = [&](const std::string& text) {
     return report::wrapped(report::clean_text(text), width, 4);
   };
+  // Sentences, which nobody copies: broken in files and pipes, too.
+  const auto sentence = [&](const std::string& text) {
+    return text.empty() ? text
+                        : report::wrapped(report::clean_text(text), std::min(width, line_max), 4);
+  };
   const std::string next = r.next.empty() ? "" : "; next: " + r.next;
   const std::string head = report::clean_text(r.title + ": " + r.model);
   std::string out = line(head + "; " + request_text(r));
   if (out.starts_with(head)) out = bold(head) + out.substr(head.size());
-  out += line(answer_text(r));
-  out += line(title_of_front(r) + next);
+  for (const std::string& text : answer_lines(r)) out += sentence(text);
+  out += line(title_of_front(r) + next) + (r.chosen ? sentence(given_up_text(r)) : "");
   const std::size_t device = std::min<std::size_t>(1, r.basis.size());  // its line comes first
   if (device > 0) out += line(r.basis.front());
   Points shown;
@@ -241,9 +248,10 @@ std::string served_html(const ServedReport& r) {
     return out + "</ul>\n";
   };
   std::string out = report::page_head(r.title) + "<body>\n<main>\n" +
-                    element("h1", r.title + ": " + r.model) + element("p", request_text(r)) +
-                    element("p", answer_text(r)) +
-                    element("p", title_of_front(r) + (r.next.empty() ? "" : "; next: " + r.next));
+                    element("h1", r.title + ": " + r.model) + element("p", request_text(r));
+  for (const std::string& text : answer_lines(r)) out += element("p", text);
+  out += element("p", title_of_front(r) + (r.next.empty() ? "" : "; next: " + r.next));
+  if (r.chosen) out += element("p", given_up_text(r));
   if (!r.front.empty()) out += report::table_html(front_table(r, all_points(r)), "front");
   if (!r.least.empty() && !r.front.empty()) out += element("p", "too large: " + r.least);
   out += list(counts(r));

@@ -209,10 +209,23 @@ std::string objective_text(Objective objective, double value) {
   return short_number(value / row.shown_unit) + ' ' + std::string(row.shown_as);
 }
 
+std::string figure_text(Objective objective, double value) {
+  const ObjectiveRow& row = row_of(objective);
+  const std::string title(row.title);
+  return title.starts_with(row.shown_as) ? short_number(value / row.shown_unit) + ' ' + title
+                                         : title + ' ' + objective_text(objective, value);
+}
+
+std::string level_text(const ServiceLevel& level) {
+  const ObjectiveRow& row = row_of(level.objective);
+  return std::string(row.title) + (row.is_maximised ? " >= " : " <= ") +
+         (row.title.starts_with(row.shown_as) ? short_number(level.limit / row.shown_unit)
+                                              : objective_text(level.objective, level.limit));
+}
+
 std::string ServiceViolation::text() const {
-  return std::string(row_of(objective).title) + ' ' + objective_text(objective, value) + ", " +
-         objective_text(objective, amount()) + (value > limit ? " over " : " under ") +
-         objective_text(objective, limit);
+  return figure_text(objective, value) + ", " + objective_text(objective, amount()) +
+         (value > limit ? " over " : " under ") + objective_text(objective, limit);
 }
 
 std::vector<ServiceViolation> violations(const Evaluation& evaluation,

@@ -67,6 +67,8 @@ std::optional<std::vector<double>> minimised(const Evaluation& evaluation,
 std::vector<double> minimised(const Estimate& estimate, std::span<const Objective> objectives);
 // "312 ms", "5.1 tokens/s", "41.9 %"
 std::string objective_text(Objective objective, double value);
+// "TTFT 312 ms", "1344 tokens/s per device": a title that begins with the unit has it once.
+std::string figure_text(Objective objective, double value);
 
 // A limit that a figure must keep: at most, or at least where it is maximised. In the units of the
 // objective's values.
@@ -80,6 +82,8 @@ void fields(V& v, M& m) {
   v("objective", m.objective);
   v("limit", m.limit);
 }
+
+std::string level_text(const ServiceLevel& level);  // "TTFT <= 200 ms", "tokens/s >= 100"
 
 struct ServiceViolation {
   Objective objective = Objective::ttft;

@@ -206,10 +206,7 @@ std::string why_no_more(const Deployment& d) {
   std::string out = std::to_string(admission_of(d.configuration()).sequences) +
                     " in flight over dp" + std::to_string(d.configuration().parallel.dp) + " keep ";
   for (const ServiceLevel& level : d.levels) {
-    out += (&level == &d.levels.front() ? "" : " and ") +
-           std::string(row_of(level.objective).title) +
-           (is_maximised(level.objective) ? " >= " : " <= ") +
-           objective_text(level.objective, level.limit);
+    out += (&level == &d.levels.front() ? "" : " and ") + level_text(level);
   }
   return out + "; the limit is an engine's";
 }

@@ -34,9 +34,7 @@ std::string figures_text(const Deployment& d) {
   std::string out;
   for (const ObjectiveRow& row : objective_rows()) {
     const auto value = objective_value(d.point, row.objective);
-    if (value)
-      out += (out.empty() ? "" : ", ") + std::string(row.title) + ' ' +
-             objective_text(row.objective, *value);
+    if (value) out += (out.empty() ? "" : ", ") + figure_text(row.objective, *value);
   }
   return "forecast (times: " + d.provenance + "): " + out;
 }

@@ -67,10 +67,9 @@ std::string loss_text(const Column& c, std::size_t index) {
   const double factor = factor_of(c.values[index], c.values[c.best]);
   if (factor < 1.005) return {};  // "1 times less"
   const std::string much = std::isinf(factor) ? "much" : number_text(factor, 3) + " times";
-  return std::string(row_of(c.objective).title) + ' ' +
-         objective_text(c.objective, c.values[index]) + ", where point " +
-         std::to_string(c.best + 1) + " has " + objective_text(c.objective, c.values[c.best]) +
-         " (" + much + (is_maximised(c.objective) ? " more)" : " less)");
+  return figure_text(c.objective, c.values[index]) + ", where point " + std::to_string(c.best + 1) +
+         " has " + objective_text(c.objective, c.values[c.best]) + " (" + much +
+         (is_maximised(c.objective) ? " more)" : " less)");
 }
 
 // "latency" is of a step or of a request, as the points are.

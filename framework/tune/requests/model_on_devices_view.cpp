@@ -19,8 +19,7 @@ using report::significant_text;
 std::string levels_text(const ModelOnDevices& compared) {
   std::string out;
   for (const ServiceLevel& level : compared.sides.front().front.levels) {
-    out += fmt::format(", {} <= {}", row_of(level.objective).title,
-                       objective_text(level.objective, level.limit));
+    out += ", " + level_text(level);
   }
   if (!out.empty()) return out;
   const auto is_slow = [](const ModelOnDevice& side) {

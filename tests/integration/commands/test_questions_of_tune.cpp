@@ -1,6 +1,7 @@
 // Questions about a deployment as people type them: what the first three lines of `halmark tune`
 // hold. Figures are computed here, from weights and memory, or are read from the document.
 #include <algorithm>
+#include <sstream>
 
 #include "tests/integration/halmark_fixture.hpp"
 
@@ -24,7 +25,9 @@ class QuestionsOfTune : public HalmarkTest {
   }
 };
 
-std::string first_lines(const std::string& text, int count) {
+// A sentence that goes on in the next line is one.
+std::string first_lines(std::string text, int count) {
+  for (std::size_t at; (at = text.find("\n    ")) != std::string::npos;) text.replace(at, 5, " ");
   std::size_t end = 0;
   for (int i = 0; i < count && end != std::string::npos; ++i) end = text.find('\n', end) + 1;
   return text.substr(0, end);
@@ -40,9 +43,8 @@ TEST_F(QuestionsOfTune, have_their_answer_in_the_first_three_lines) {
   const Row rows[] = {
       {"qwen3-32b --device h100 --devices 4",
        0,
-       {usual, "choice (*): point ", "points with 20 tokens/s a user or more", "gives up TTFT ",
-        "configurations on the front by TTFT, TPOT, tokens/s per device",
-        "next: halmark export --point ", " --as vllm"}},
+       {usual, "choice (*): point ", "points with 20 tokens/s a user or more\n",
+        " tokens/s per device, TTFT ", ", TPOT "}},
       {"qwen3-32b --device h100", 0, {"assumed: --devices 1, " + usual}},
       {"Qwen/Qwen3-32B --device h100 --devices 4 --ttft 1s --tpot 33ms --as vllm",
        0,
@@ -72,6 +74,29 @@ TEST_F(QuestionsOfTune, have_their_answer_in_the_first_three_lines) {
     const std::string lines = first_lines(row.exit_code == 2 ? o.err : o.out, 3);
     for (const std::string& text : row.holds) EXPECT_THAT(lines, HasSubstr(text)) << row.line;
     EXPECT_THAT(o.out, Not(HasSubstr("to confirm"))) << row.line;
+  }
+}
+
+// Lines that people read in a terminal, whatever they are piped into; a command is never broken.
+TEST_F(QuestionsOfTune, the_choice_is_said_in_lines_of_120_columns) {
+  for (const char* line : {"qwen3-32b --device h100 --devices 4",
+                           "qwen3-32b --device h100 --devices 4 --ttft 1s --tpot 33ms",
+                           "qwen3-32b --device h100 --latency roofline --tpot 30ms"}) {
+    const std::string text = halmark(asked(line)).out;
+    const std::size_t choice = text.find("\nchoice (*): point ");
+    ASSERT_NE(choice, std::string::npos) << text;
+    std::istringstream in(text.substr(choice + 1, text.find("\nNVIDIA H100") - choice));
+    std::string all, next;
+    for (std::string one; std::getline(in, one); all += one + '\n') {
+      if (const auto at = one.find("next: "); at != std::string::npos) next = one.substr(at);
+      if (one.find("next: ") == std::string::npos) {
+        EXPECT_LE(one.size(), 120u) << one;
+      }
+    }
+    EXPECT_THAT(all, HasSubstr(" configurations on the front by TTFT, TPOT, tokens/s per device"));
+    EXPECT_THAT(all, HasSubstr("\ngives up TTFT "));
+    EXPECT_THAT(next, testing::StartsWith("next: halmark export --point "));
+    EXPECT_THAT(next, HasSubstr(" --as vllm"));
   }
 }
 

@@ -67,7 +67,30 @@ TEST(ServiceLevels, a_violation_names_value_limit_and_amount) {
   const auto found = violations(e, levels);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].text(), "TTFT 312 ms, 112 ms over 200 ms");
-  EXPECT_EQ(found[1].text(), "tokens/s 80.0 tokens/s, 20.0 tokens/s under 100 tokens/s");
+  EXPECT_EQ(found[1].text(), "80.0 tokens/s, 20.0 tokens/s under 100 tokens/s");
+}
+
+TEST(ServiceLevels, a_unit_is_said_once) {
+  using O = Objective;
+  struct Row {
+    ServiceLevel level;
+    const char *figure, *limit;
+  };
+  for (const Row& row : {Row{{O::ttft, 200e6, ""}, "TTFT 200 ms", "TTFT <= 200 ms"},
+                         Row{{O::tokens_per_s, 1000, ""}, "1000 tokens/s", "tokens/s >= 1000"},
+                         Row{{O::tokens_per_s_per_device, 250, ""},
+                             "250 tokens/s per device",
+                             "tokens/s per device >= 250"},
+                         Row{{O::interactivity, 20, ""},
+                             "interactivity 20.0 tokens/s per user",
+                             "interactivity >= 20.0 tokens/s per user"},
+                         Row{{O::mfu, 0.4, ""}, "MFU 40.0 %", "MFU >= 40.0 %"},
+                         Row{{O::cost, 3, ""},
+                             "cost 3.00 USD per million tokens",
+                             "cost <= 3.00 USD per million tokens"}}) {
+    EXPECT_EQ(figure_text(row.level.objective, row.level.limit), row.figure);
+    EXPECT_EQ(level_text(row.level), row.limit);
+  }
 }
 
 TEST(ServiceLevels, probability_follows_from_the_interval) {

@@ -69,7 +69,7 @@ TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
   EXPECT_THAT(text, Not(HasSubstr("x1015")));
   EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("; assumed: 1 device (--devices)"));
   EXPECT_THAT(text, HasSubstr("\nchoice (*): point 8, x1007 t64 "));
-  EXPECT_THAT(text, HasSubstr("; why\n"));
+  EXPECT_THAT(text, HasSubstr(": why\n700 tokens/s per device, TTFT "));
   EXPECT_THAT(
       text,
       HasSubstr("on the front by TTFT, tokens/s per device; next: halmark export --point 8\n"));
