@@ -58,8 +58,19 @@ std::vector<KernelCase> questions_of(const BenchOptions& options, const LocalMac
   return tune::variant_questions(*plan, options.asked.op);
 }
 
+CommandResult rows_result(std::span<const KernelPoint> points, std::span<const KernelCase> cases,
+                          const std::string& assumed) {
+  report::View view = report::kernels_view(points, cases.front().is_collective(), stdout_columns());
+  view.text = report::kernels_headline(points) + view.text;
+  report::add_assumed(view, assumed);
+  CommandResult result = shown(std::move(view));
+  result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
+  return result;
+}
+
 // The cases on each kind of place that is named.
-CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& options) {
+CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& options,
+                               const std::string& assumed) {
   const auto places = parse_shard_places(options.shards_on, "--shards-on");
   const std::vector<KernelCase> cases = tune::kernel_cases(options.asked, places);
   const std::vector<FoundPlugin> found = find_plugins(global);
@@ -80,16 +91,16 @@ CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& 
   tune::ReportingMachine judge = reporting_machine(machine);
   named.judge_in(judge);
   const auto points = tune::in_order_of(cases, tune::kernel_points(rows, judge));
-  CommandResult result =
-      shown(report::kernels_view(points, cases.front().is_collective(), stdout_columns()));
-  result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
+  CommandResult result = rows_result(points, cases, assumed);
   say_what_is_kept(global, kept, result);
   return result;
 }
 
-CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
+CommandResult execute(const GlobalOptions& global, BenchOptions options) {
   check_request(options);
-  if (!options.shards_on.empty()) return on_named_devices(global, options);
+  const std::string assumed =
+      options.sweep.empty() ? tune::take_usual(options.asked) : std::string();
+  if (!options.shards_on.empty()) return on_named_devices(global, options, assumed);
   if (const auto sweep = tune::sweep_of_backends(options)) {
     return tune_kernels(global, *sweep, {false, options.keeps_nothing});
   }
@@ -128,9 +139,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   std::vector<KernelPoint> points =
       tune::in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
   tune::score_beside(points, baseline);
-  CommandResult result =
-      shown(report::kernels_view(points, cases.front().is_collective(), stdout_columns()));
-  result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
+  CommandResult result = rows_result(points, cases, assumed);
   if (!sets.empty()) {
     compare(sets, rows, machine, options.keeps_winners ? &kept : nullptr, result);
   }

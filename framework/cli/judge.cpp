@@ -6,6 +6,7 @@
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
 #include "judge/verdict_view.hpp"
+#include "report/views/kernel_views.hpp"
 #include "tune/plan/kernel_cases.hpp"
 
 namespace halmark::cli {
@@ -18,7 +19,9 @@ struct JudgeOptions {
   double seconds = 0.2;
 };
 
-CommandResult execute(const GlobalOptions& global, const JudgeOptions& o) {
+CommandResult execute(const GlobalOptions& global, JudgeOptions o) {
+  judge::read_source(o.request.path);  // a misspelt name is said before what else is missing
+  const std::string assumed = tune::take_usual(o.asked);
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin machinery = judge::machinery_of(o.request.path, found);
   const std::vector<KernelCase> cases = tune::kernel_cases(o.asked);
@@ -37,7 +40,9 @@ CommandResult execute(const GlobalOptions& global, const JudgeOptions& o) {
   progress.finish();
   if (peaks) machine.measured = peaks->device();
   const judge::Verdict verdict = judge::verdict_of(judged, reporting_machine(machine));
-  CommandResult result = shown(judge::verdict_view(verdict, judged));
+  report::View view = judge::verdict_view(verdict, judged);
+  report::add_assumed(view, assumed);
+  CommandResult result = shown(std::move(view));
   result.exit_code = interrupted() ? interrupt_exit_code() : judge::exit_code_of(verdict);
   say_what_is_kept(global, kept, result);
   return result;
@@ -48,8 +53,7 @@ CommandResult execute(const GlobalOptions& global, const JudgeOptions& o) {
 Action add_judge(OptionSet& app) {
   auto o = std::make_shared<JudgeOptions>();
   app.add_option("source", o->request.path, "Kernel source: .c, .cpp, .cc, .cl or .cu")->required();
-  app.add_option("--op", o->asked.op, "Op that it computes: gemm, rmsnorm, softmax, ...")
-      ->required();
+  app.add_option("--op", o->asked.op, "Op that it computes: gemm, rmsnorm, softmax, ...");
   app.add_option("--params", o->asked.params, "Problems to measure, as bench has them");
   app.add_option("--dtype", o->asked.dtypes, "dtype that it is written for")->delimiter(',');
   app.add_option("--device", o->asked.device, "Device of the backend that runs it");

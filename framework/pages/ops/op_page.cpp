@@ -1,24 +1,14 @@
 #include "pages/ops/op_page.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "core/text/error.hpp"
-#include "kernels/contract.hpp"
+#include "kernels/example.hpp"
 #include "report/text/table.hpp"
 #include "report/text/wrapped_text.hpp"
 
 namespace halmark::pages {
 namespace {
-
-// Asked of a contract for an example, the usual ones first.
-constexpr std::array example_dtypes = {Dtype::f32, Dtype::bf16, Dtype::s8, Dtype::s32, Dtype::c64};
-
-std::string value_text(const ParamSpec& spec, std::int64_t value) {
-  if (spec.kind != ParamKind::dtype) return std::to_string(value);
-  const auto dtype = dtype_from_value(value);
-  return dtype ? std::string(dtype_name(*dtype)) : std::to_string(value);
-}
 
 std::string values_text(const ParamSpec& spec) {
   std::string out;
@@ -54,35 +44,6 @@ std::string_view role_text(Role role) {
   return "";
 }
 
-// The largest of those that the conformance suite runs.
-std::optional<Params> example_of(const OpContract& op) {
-  const std::vector<Params> all = op.conformance_params(example_dtypes);
-  if (all.empty()) return std::nullopt;
-  const auto flops_or_bytes = [&](const Params& p) {
-    const Params whole = complete_problem({std::string(op.name()), p}).params;
-    const Work work = op.work(whole);
-    return work.bytes_read + work.bytes_written;
-  };
-  return complete_problem(
-             {std::string(op.name()), *std::ranges::max_element(all, {}, flops_or_bytes)})
-      .params;
-}
-
-std::string command_of(const OpContract& op, const Params& example) {
-  std::string params, dtype;
-  for (const ParamSpec& spec : op.params()) {
-    const std::int64_t value = example.at(spec.name);
-    if (spec.derived || spec.fallback == value) continue;
-    if (spec.kind == ParamKind::dtype) {
-      if (dtype.empty()) dtype = value_text(spec, value);
-      continue;
-    }
-    params += (params.empty() ? "" : ",") + std::string(spec.name) + '=' + std::to_string(value);
-  }
-  return "halmark bench --op " + std::string(op.name()) + " --params " + params +
-         (dtype.empty() ? " --dtype f32" : " --dtype " + dtype);
-}
-
 std::string dims_text(const OperandSpec& operand) {
   std::string out;
   for (const std::int64_t dim : operand.dims) {
@@ -111,7 +72,8 @@ void add_example(const OpContract& op, const Params& example, report::View& out)
     operands.add({o.name, role, dtype, dims_text(o)});
     json.push_back({{"name", o.name}, {"role", role}, {"dtype", dtype}, {"dims", o.dims}});
   }
-  const std::string command = command_of(op, example);
+  const std::string command =
+      "halmark bench --op " + std::string(op.name()) + ' ' + words_of(op, example).text();
   out.data["example"] = {{"command", command}, {"operands", std::move(json)}};
   out.text += "\nfor example\n  " + command + "\nhas\n" + operands.text();
 }

@@ -2,6 +2,7 @@
 #include "report/views/kernel_views.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
@@ -117,7 +118,60 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
   return out + stacked_text(table, width);
 }
 
+// "20.0 % to 70.0 %" of those rows that have one; "" where none has.
+std::string range_text(std::span<const KernelPoint> points,
+                       std::optional<double> KernelPoint::*share) {
+  std::optional<double> low, high;
+  for (const KernelPoint& p : points) {
+    if (!(p.*share)) continue;
+    low = std::min(low.value_or(*(p.*share)), *(p.*share));
+    high = std::max(high.value_or(*(p.*share)), *(p.*share));
+  }
+  if (!low) return {};
+  const std::string first = rounded_percent_text(low), last = rounded_percent_text(high);
+  return first == last ? first : first + " to " + last;
+}
+
+// Of their samples, where it is most of them.
+std::string interference_text(std::span<const KernelPoint> points) {
+  std::optional<double> clean;
+  for (const KernelPoint& p : points) {
+    if (p.clean_share) clean = std::min(clean.value_or(*p.clean_share), *p.clean_share);
+  }
+  if (!clean || *clean >= 0.5) return {};
+  return "this machine is busy: interference from other processes in " +
+         rounded_percent_text(1 - *clean) + " of the samples (end them, or see halmark doctor); ";
+}
+
 }  // namespace
+
+std::string kernels_headline(std::span<const KernelPoint> points) {
+  std::string out = interference_text(points);
+  const auto timed =
+      std::ranges::find_if(points, [](const KernelPoint& p) { return p.duration_ns.has_value(); });
+  if (timed == points.end()) {
+    return out + "no time: " + (points.empty() ? "no row" : points.front().reason) + '\n';
+  }
+  out += points.size() == 1 ? timed->op + ": " + rate_of(*timed)
+                            : timed->op + ", " + std::to_string(points.size()) + " rows:";
+  const char* comma = points.size() == 1 ? ", " : " ";
+  const std::string peak = range_text(points, &KernelPoint::mfu),
+                    best = range_text(points, &KernelPoint::roofline_fraction);
+  if (!peak.empty()) out += comma + peak + " of the measured peak";
+  if (peak.empty() && timed->matmul_flops > 0) out += comma + ("no MFU: " + timed->mfu_reason);
+  if (!best.empty()) {
+    out += (peak.empty() && timed->matmul_flops <= 0 ? comma : "; ") + best +
+           " of the best possible of these sizes";
+    if (points.size() == 1) out += ", bound by " + std::string(limiter_name(timed->limiter));
+  }
+  return out + '\n';
+}
+
+void add_assumed(View& view, const std::string& assumed) {
+  if (assumed.empty()) return;
+  view.data["assumed"] = assumed;
+  view.text.insert(view.text.find('\n') + 1, "assumed: " + assumed + '\n');
+}
 
 View kernels_view(std::span<const KernelPoint> points, bool are_collectives, int width) {
   Json rows = Json::array();

@@ -15,4 +15,11 @@ namespace halmark::report {
 View kernels_view(std::span<const KernelPoint> points, bool are_collectives,
                   int width = unlimited_width);
 
+// One line: interference from other processes where most samples had it, then what share of the
+// measured peak and of the best possible the rows reach.
+std::string kernels_headline(std::span<const KernelPoint> points);
+// `assumed` ("--dtype f32") as a line of its own behind the first, and in the document. Nothing of
+// "".
+void add_assumed(View& view, const std::string& assumed);
+
 }  // namespace halmark::report

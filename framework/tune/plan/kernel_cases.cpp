@@ -6,7 +6,7 @@
 
 #include "core/chosen/winner.hpp"
 #include "core/text/error.hpp"
-#include "kernels/contract.hpp"
+#include "kernels/example.hpp"
 #include "plan/param_grid.hpp"
 
 namespace halmark::tune {
@@ -63,14 +63,49 @@ Dtype dtype_named(const std::string& text) {
   throw refused("unknown dtype '" + text + "'", {}, suggestion(text, names));
 }
 
+// All that is missing at once, and words that miss nothing.
+void require_sizes(const OpContract& contract, const Params& given) {
+  std::string missing;
+  for (const ParamSpec* spec : missing_of(contract, given)) {
+    missing += (missing.empty() ? "" : ", ") + std::string(spec->name) + " (" +
+               std::string(spec->meaning) + ')';
+  }
+  if (missing.empty()) return;
+  const auto usual = usual_problem(contract, given);
+  throw refused("op " + std::string(contract.name()) + " lacks " + missing, "--params",
+                usual ? "as in " + words_of(contract, *usual).text() : "");
+}
+
 }  // namespace
+
+std::string take_usual(CaseRequest& request) {
+  if (request.op.empty()) {
+    throw refused("--op is required", {}, "as in --op gemm; halmark ops lists them");
+  }
+  const OpContract& contract = contract_named(request.op);
+  const auto usual = usual_problem(contract, {});
+  if (!usual) return {};
+  const ProblemWords words = words_of(contract, *usual);
+  std::string out;
+  if (request.params.empty() && !missing_of(contract, {}).empty()) {
+    request.params = words.params;
+    out = "--params " + words.params;
+  }
+  if (request.dtypes.empty()) {
+    request.dtypes = {words.dtype};
+    out += (out.empty() ? "--dtype " : " --dtype ") + words.dtype;
+  }
+  return out;
+}
 
 std::vector<KernelCase> kernel_cases(const CaseRequest& request) {
   const OpContract& contract = contract_named(request.op);
   const std::vector<Params> grid = parse_param_grid(request.params);
+  std::vector<Dtype> dtypes;
+  for (const std::string& text : request.dtypes) dtypes.push_back(dtype_named(text));
+  if (!grid.empty()) require_sizes(contract, grid.front());
   std::vector<KernelCase> out;
-  for (const std::string& text : request.dtypes) {
-    const Dtype dtype = dtype_named(text);
+  for (const Dtype dtype : dtypes) {
     for (const Params& given : grid) {
       KernelCase next = case_of(request, contract, given, dtype);
       // Where the parameters give every dtype, the list of dtypes has nothing left to vary.

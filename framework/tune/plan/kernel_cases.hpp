@@ -18,6 +18,11 @@ struct CaseRequest {
   int parts = 1, shards = 1, sets = 4;
 };
 
+// What a request leaves out that names an op alone, or it and types: a usual problem, and f32 or
+// the first type that the op has. Returns the options that say so; "" where nothing was left out.
+// Throws Error (exit 2) for no op, or an unknown one.
+std::string take_usual(CaseRequest& request);
+
 // One per dtype and point of the parameters. Throws Error (exit 2) for an unknown op, parameter or
 // dtype.
 std::vector<KernelCase> kernel_cases(const CaseRequest& request);

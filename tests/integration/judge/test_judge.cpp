@@ -212,8 +212,12 @@ TEST_F(Judge, refuses_what_is_no_source) {
   const Outcome ending = halmark({"judge", write("a.f90", "end\n"), "--op", "gemm"});
   EXPECT_EQ(ending.exit_code, 2);
   EXPECT_THAT(ending.err, HasSubstr("its ending says no language"));
-  const Outcome absent = halmark(judge("absent.cpp"));
-  EXPECT_EQ(absent.exit_code, 2);
+  for (const Arguments& absent : {judge("absent.cpp"), Arguments{"judge", "absent.cpp"},
+                                  Arguments{"judge", "absent.cpp", "--op", "gemm"}}) {
+    const Outcome o = halmark(absent);
+    EXPECT_EQ(o.exit_code, 2);
+    EXPECT_THAT(o.err, HasSubstr("absent.cpp")) << "the file is said before what else is missing";
+  }
   const Outcome collective = halmark({"judge", std::string(sources) + "softmax.cpp", "--op",
                                       "all_reduce", "--params", "bytes=64,ranks=1"});
   EXPECT_EQ(collective.exit_code, 2) << collective.err;

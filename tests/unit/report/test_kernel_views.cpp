@@ -72,6 +72,52 @@ TEST(KernelRows, have_scores_where_one_has_and_say_what_is_absent) {
   EXPECT_EQ(kernels_view(std::vector{best}, false).data["rows"][0]["bound_ns"], 0.5);
 }
 
+TEST(KernelHeadline, is_the_share_of_the_peak_and_of_the_best_possible) {
+  KernelPoint one = measured("gemm m=1"), other = measured("gemm m=2");
+  one.limiter = Limiter::compute;
+  EXPECT_EQ(kernels_headline(std::vector{one}),
+            "gemm: 1.00 TFLOP/s, 25.0 % of the measured peak; 75.0 % of the best possible of these "
+            "sizes, bound by compute\n");
+  other.mfu = 0.5;
+  other.roofline_fraction.reset();
+  EXPECT_EQ(kernels_headline(std::vector{one, other}),
+            "gemm, 2 rows: 25.0 % to 50.0 % of the measured peak; 75.0 % of the best possible of "
+            "these sizes\n");
+  KernelPoint copy = measured("copy bytes=1");
+  copy.op = "copy";
+  copy.matmul_flops = 0;
+  copy.mfu.reset();
+  copy.limiter = Limiter::memory;
+  EXPECT_EQ(kernels_headline(std::vector{copy}),
+            "copy: 50.0 GB/s, 75.0 % of the best possible of these sizes, bound by memory\n");
+  one.mfu.reset();
+  one.roofline_fraction.reset();
+  one.mfu_reason = "no measured peaks";
+  EXPECT_EQ(kernels_headline(std::vector{one}), "gemm: 1.00 TFLOP/s, no MFU: no measured peaks\n");
+}
+
+TEST(KernelHeadline, says_first_that_the_machine_is_busy_and_why_there_is_no_time) {
+  KernelPoint busy = measured("gemm m=1");
+  busy.clean_share = 0.27;
+  EXPECT_THAT(kernels_headline(std::vector{busy}),
+              testing::StartsWith("this machine is busy: interference from other processes in 73.0 "
+                                  "% of the samples"));
+  busy.clean_share = 0.9;
+  EXPECT_THAT(kernels_headline(std::vector{busy}), testing::StartsWith("gemm: "));
+  busy.duration_ns.reset();
+  busy.reason = "signal 11";
+  EXPECT_EQ(kernels_headline(std::vector{busy}), "no time: signal 11\n");
+}
+
+TEST(KernelHeadline, what_was_assumed_stands_behind_the_first_line) {
+  View view{.text = "answer\nrest\n"};
+  add_assumed(view, "");
+  EXPECT_EQ(view.text, "answer\nrest\n");
+  add_assumed(view, "--dtype f32");
+  EXPECT_EQ(view.text, "answer\nassumed: --dtype f32\nrest\n");
+  EXPECT_EQ(view.data["assumed"], "--dtype f32");
+}
+
 TEST(StoredWinners, are_a_row_each_with_the_run_that_they_are_of) {
   StoredWinner stored{.run = 7};
   Winner& w = stored.winner;

@@ -28,9 +28,6 @@ void check_request(const BenchRequest& request) {
     if (!request.asked.params.empty() || !request.asked.dtypes.empty()) {
       throw refused("--sweep brings its own problems: leave out --params and --dtype");
     }
-  } else if (request.asked.op.empty() || request.asked.dtypes.empty()) {
-    throw refused(std::string(request.asked.op.empty() ? "--op" : "--dtype") + " is required", {},
-                  "see halmark bench --help");
   }
   const CaseRequest alone;
   if (request.nodes.are_named() &&

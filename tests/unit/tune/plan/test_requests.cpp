@@ -1,6 +1,7 @@
 // What commands are asked: words that become values, and what is refused.
 #include <gmock/gmock.h>
 
+#include "kernels/contract.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/search/kernels/bench_request.hpp"
 #include "tune/search/outcome.hpp"
@@ -78,12 +79,6 @@ std::string refusal_of(const BenchRequest& request) {
 
 TEST(BenchRequest, names_an_op_and_a_type_or_a_sweep_with_variants) {
   EXPECT_NO_THROW(check_request(gemm_request()));
-  BenchRequest request = gemm_request();
-  request.asked.op.clear();
-  EXPECT_THAT(refusal_of(request), HasSubstr("--op is required"));
-  request = gemm_request();
-  request.asked.dtypes.clear();
-  EXPECT_THAT(refusal_of(request), HasSubstr("--dtype is required"));
   BenchRequest sweep;
   sweep.sweep = "s.toml";
   EXPECT_THAT(refusal_of(sweep), HasSubstr("--sweep is for --variants"));
@@ -95,6 +90,41 @@ TEST(BenchRequest, names_an_op_and_a_type_or_a_sweep_with_variants) {
     if (!has_params) both.asked.dtypes = {"bf16"};
     EXPECT_THAT(refusal_of(both), HasSubstr("brings its own problems"));
   }
+}
+
+// Products of a layer: 1024 x 1024 x 1024 in f32, 12 MiB of operands, which no cache of a core
+// holds.
+TEST(BenchRequest, what_is_left_out_is_a_usual_problem_that_is_said) {
+  CaseRequest gemm{.op = "gemm"};
+  EXPECT_EQ(take_usual(gemm), "--params m=1024,n=1024,k=1024 --dtype f32");
+  const auto cases = kernel_cases(gemm);
+  ASSERT_EQ(cases.size(), 1u);
+  EXPECT_EQ(cases[0].problem.params.value_or("k", 0), 1024);
+  EXPECT_EQ(take_usual(gemm), "") << "nothing is left out any more";
+  CaseRequest typed{.op = "gemm", .params = "m=1,n=2,k=3"};
+  EXPECT_EQ(take_usual(typed), "--dtype f32");
+  EXPECT_EQ(typed.params, "m=1,n=2,k=3");
+  CaseRequest sized{.op = "gemm", .dtypes = {"bf16"}};
+  EXPECT_EQ(take_usual(sized), "--params m=1024,n=1024,k=1024");
+  EXPECT_EQ(sized.dtypes, std::vector<std::string>{"bf16"});
+}
+
+TEST(BenchRequest, every_op_that_is_measured_has_a_usual_problem) {
+  for (const OpContract* op : all_contracts()) {
+    if (!op->is_measurable()) continue;
+    CaseRequest request{.op = std::string(op->name())};
+    EXPECT_THAT(take_usual(request), HasSubstr("--dtype ")) << request.op;
+    EXPECT_EQ(kernel_cases(request).size(), 1u) << request.op;
+  }
+}
+
+TEST(BenchRequest, all_that_is_missing_is_named_at_once_with_words_that_miss_nothing) {
+  CaseRequest none;
+  EXPECT_THAT(error_of([&] { take_usual(none); }).what(), HasSubstr("--op is required"));
+  const Error error =
+      error_of([] { kernel_cases({.op = "gemm", .params = "m=512", .dtypes = {"f32"}}); });
+  EXPECT_THAT(error.what(), HasSubstr("op gemm lacks n (columns of dst), k (columns of src"));
+  EXPECT_EQ(error.remedy(), "as in --params m=512,n=1024,k=1024 --dtype f32");
 }
 
 TEST(BenchRequest, a_winner_that_is_kept_needs_three_rounds) {
