@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/console/terminal.hpp"
+#include "core/input/places.hpp"
 #include "report/views/glossary_view.hpp"
 
 namespace halmark::cli {
@@ -16,7 +17,7 @@ Action add_explain(OptionSet& app) {
     // "halmark explain of roof" needs no quotes.
     std::string wanted;
     for (const std::string& word : *words) wanted += (wanted.empty() ? "" : " ") + word;
-    return shown(report::explained_view(wanted, width));
+    return shown(report::explained_view(wanted, width, config_dirs("nightly")));
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "report/text/wrapped_text.hpp"
 #include "report/views/point_view.hpp"
@@ -45,6 +46,24 @@ View topic_view(const Topic& topic, int width) {
   return out;
 }
 
+// The first of `folders` that has one is the user's own.
+void add_workflow(std::span<const std::filesystem::path> folders, View& out) {
+  for (const std::filesystem::path& folder : folders) {
+    const std::filesystem::path file = folder / "workflow.yml";
+    if (!std::filesystem::exists(file)) continue;
+    const std::string workflow = read_input(file.string(), template_input);
+    std::string comments;
+    for (const char c : "\n" + out.text) {
+      comments += c;
+      if (c == '\n') comments += "# ";
+    }
+    comments.resize(comments.size() - 2);
+    out.data["workflow"] = workflow;
+    out.text = workflow + comments;
+    return;
+  }
+}
+
 }  // namespace
 
 View glossary_view(int width) {
@@ -64,12 +83,15 @@ View glossary_view(int width) {
   return out;
 }
 
-View explained_view(std::string_view wanted, int width) {
+View explained_view(std::string_view wanted, int width,
+                    std::span<const std::filesystem::path> nightly) {
   if (find_term(wanted) == nullptr) {
     if (const Topic* topic = find_topic(wanted)) return topic_view(*topic, width);
     if (auto point = point_view(wanted, width)) return *std::move(point);
   }
-  return term_view(known_term(wanted), width);
+  View out = term_view(known_term(wanted), width);
+  if (out.data["word"] == "nightly") add_workflow(nightly, out);
+  return out;
 }
 
 View term_view(const Term& term, int width) {

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "model/spec/coverage.hpp"
+#include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::tune {
@@ -21,6 +23,37 @@ std::string counts_of(const TuneProblem& problem) {
   return out;
 }
 
+bool has_choice(const TunePlan& plan) {
+  return !plan.covers_everything() && plan.sweep().sampler != "grid";
+}
+
+// Of measuring, as far as the budget goes.
+double measuring_s(const TunePlan& plan) {
+  const double all = plan.forecast().seconds;
+  return has_choice(plan) ? std::min(all, plan.sweep().budget_s) : all;
+}
+
+std::string minutes_text(double seconds) {
+  return seconds < 60 ? fmt::format("{:.2g} s", seconds)
+                      : fmt::format("{} minutes", report::significant_text(seconds / 60, 2));
+}
+
+// How long it measures, what, and who chooses.
+std::string answer_of(const TunePlan& plan) {
+  std::uint64_t configurations = 0;
+  bool is_countable = true;
+  for (const TuneProblem& problem : plan.problems()) {
+    is_countable = is_countable && problem.space().is_countable();
+    configurations += problem.space().size();
+  }
+  std::string out = fmt::format(
+      "about {} of measuring on {}: {}configurations of {}", minutes_text(measuring_s(plan)),
+      plan.sweep().backend, is_countable ? fmt::format("{} ", configurations) : "", plan.spec().id);
+  if (!has_choice(plan)) return out + '\n';
+  return out + fmt::format("; all would take {}, so {} chooses\n",
+                           minutes_text(plan.forecast().seconds), plan.sweep().sampler);
+}
+
 std::string budget_of(const TunePlan& plan) {
   const Forecast& ahead = plan.forecast();
   const std::string what = ahead.is_whole
@@ -30,7 +63,7 @@ std::string budget_of(const TunePlan& plan) {
       "kernels {} unique of {}, {} rounds, predicted measuring time {:.0f} s (basis: {})\n",
       ahead.kernels.size(), what, plan.sweep().measure.rounds, ahead.seconds,
       plan.target().measured ? "measured peaks" : "priors, no peaks measured yet");
-  if (plan.covers_everything() || plan.sweep().sampler == "grid") return out;
+  if (!has_choice(plan)) return out;
   return out + fmt::format("budget {:.0f} s: {} chooses what is measured until it is spent\n",
                            plan.sweep().budget_s, plan.sweep().sampler);
 }
@@ -75,8 +108,9 @@ std::string table_of_configurations(const TunePlan& plan) {
 }
 
 std::string plan_text(const TunePlan& plan) {
-  std::string out = fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12),
-                                plan.spec().id, plan.sweep().sampler);
+  std::string out = plan.is_measured() ? answer_of(plan) : std::string();
+  out += fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12), plan.spec().id,
+                     plan.sweep().sampler);
   for (const std::string& line : model_lines(plan.spec())) out += line + '\n';
   if (const auto& fabric = plan.target().fabric) {
     out += fmt::format("fabric {}: {}\n", fabric->id, fabric->name);
@@ -111,6 +145,7 @@ Json plan_json(const TunePlan& plan) {
   }
   for (const KernelCase& k : plan.forecast().kernels) kernels.push_back(k.key());
   out["predicted_s"] = plan.forecast().seconds;
+  out["measuring_s"] = measuring_s(plan);
   // What may be used at this moment stands in the text: a plan is the same each time.
   out["memory"] = {{"all_sets_bytes", plan.forecast().memory.wanted_bytes()},
                    {"least_bytes", plan.forecast().memory.least_at_once},

@@ -71,6 +71,20 @@ TEST_F(NightlyExamples, the_workflow_follows_its_schema) {
   EXPECT_EQ(checked->exit_code, 0) << checked->out << checked->err;
 }
 
+// What is printed is a workflow: the file that ships, and comments.
+TEST_F(NightlyExamples, explain_prints_the_workflow_that_ships) {
+  const Outcome o = halmark({"explain", "nightly"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const std::string workflow = text_of("workflow.yml");
+  ASSERT_TRUE(o.out.starts_with(workflow)) << o.out;
+  std::istringstream rest(o.out.substr(workflow.size()));
+  for (std::string line; std::getline(rest, line);) {
+    EXPECT_TRUE(line.empty() || line.starts_with("# ")) << line;
+  }
+  EXPECT_THAT(o.out, testing::HasSubstr("\n# nightly: A sweep that is run every night"));
+  EXPECT_EQ(data_of({"explain", "nightly"})["workflow"], workflow);
+}
+
 // The commands of the steps of a workflow, in their order: `run: COMMAND`, or a block below it.
 std::vector<std::string> steps_of(const std::string& workflow) {
   std::istringstream lines(workflow);

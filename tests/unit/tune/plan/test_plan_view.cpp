@@ -31,9 +31,11 @@ TunePlan plan_of(const std::string& more, bool is_measured = true, Target target
 TEST(PlanView, counts_configurations_kernels_and_seconds) {
   const TunePlan plan = plan_of("[measure]\nrounds = 4\n");
   const report::View view = plan_view(plan);
-  EXPECT_TRUE(view.text.starts_with("plan " + plan.hash().substr(0, 12) + "  model " +
-                                    plan.spec().id + "  sampler grid\n"))
-      << view.text;
+  const std::string model = plan.spec().id, hash = plan.hash().substr(0, 12);
+  EXPECT_THAT(view.text,
+              ContainsRegex("^about [0-9.]+ s of measuring on cpu: 3 configurations of " + model +
+                            "\nplan " + hash + "  model " + model + "  sampler grid\n"));
+  EXPECT_EQ(view.data.at("measuring_s"), plan.forecast().seconds) << "a grid measures all of it";
   EXPECT_THAT(view.text,
               halmark::test::has_lines({"decode.*: 3 configurations of [0-9]+ combinations\n",
                                         "kernels [0-9]+ unique of all configurations, 4 rounds, "
@@ -67,6 +69,9 @@ TEST(PlanView, says_who_chooses_within_the_budget) {
   if (!plan.covers_everything()) {
     EXPECT_THAT(view.text,
                 HasSubstr("budget 1 s: random chooses what is measured until it is spent"));
+    EXPECT_TRUE(view.text.starts_with("about 1 s of measuring on cpu: ")) << view.text;
+    EXPECT_THAT(view.text.substr(0, view.text.find('\n')), HasSubstr(", so random chooses"));
+    EXPECT_EQ(view.data.at("measuring_s"), 1);
   }
   EXPECT_EQ(view.data.at("covers_everything"), plan.covers_everything());
 }
