@@ -50,6 +50,41 @@ std::string head_text(const Recording& recording, const Attribution& attribution
   return out;
 }
 
+// Causes below a percent are one.
+std::string causes_text(const trace::TimeCauses& time) {
+  if (time.wall_ns <= 0) return {};
+  std::string out =
+      fmt::format("where the time went, {} of {}: ",
+                  time.passes == 1 ? "a step" : std::to_string(time.passes) + " steps",
+                  duration_text(time.wall_ns));
+  double rest = 0;
+  for (const trace::TimeCause& cause : time.causes) {
+    const bool is_last = &cause == &time.causes.back();
+    if (cause.share < 0.01 && !is_last) {
+      rest += cause.share;
+      continue;
+    }
+    if (is_last && rest > 0) out += "others " + rounded_percent_text(rest) + ", ";
+    out += cause.name + ' ' + rounded_percent_text(cause.share) + (is_last ? "" : ", ");
+  }
+  return out + '\n';
+}
+
+// What recomputing adds: a model's training step is 3 forward passes of products.
+std::string training_text(const trace::TrainingStep& step, const std::string& model) {
+  std::string out = fmt::format(
+      "pass {}: a training step of {} sequences of {} tokens; {:.6g} GFLOP of products in the "
+      "trace, {:.6g} by {}",
+      step.pass, step.workload.batch, step.workload.new_tokens, step.trace_flops / 1e9,
+      step.model_flops / 1e9, printable(model));
+  const double more = step.trace_flops / step.model_flops - 1;
+  out += fmt::format(" ({:+.1f} %", 100 * more);
+  if (more > 0.05) out += ": recomputed, or more than the model has";
+  if (step.unknown > 0)
+    out += fmt::format("; {} executions of unknown FLOPs left out", step.unknown);
+  return out + ")\n";
+}
+
 std::string device_text(const trace::DeviceTime& device) {
   if (device.kernels == 0) return "no device events: times are those of the host\n";
   const std::int64_t rest = device.total_ns - device.assigned_ns;
@@ -187,6 +222,16 @@ report::View passes_view(const trace::ModelComparison& compared, const ComparedP
     }
     entry["workload"] = *p.workload;
     entry["workload_source"] = source;
+    if (p.workload->phase == Phase::training) {
+      const trace::TrainingStep& step =
+          *std::ranges::find(compared.training, p.pass, &trace::TrainingStep::pass);
+      entry["workload_source"] = "trace";
+      entry["flops"] = {{"trace_flops", step.trace_flops},
+                        {"model_flops", step.model_flops},
+                        {"unknown_executions", step.unknown}};
+      out.text += training_text(step, page.model);
+      continue;
+    }
     entry["flops"] = flops_json(compared.flops(p.pass));
     out.text += fmt::format("pass {}: {} batch {} new tokens {} context {} (from the {})\n", p.pass,
                             phase_name(p.workload->phase), p.workload->batch,
@@ -211,7 +256,8 @@ std::string trace_text(const Recording& recording, const Attribution& attributio
   const std::string table = width == report::unlimited_width
                                 ? flat_table(view, has_device)
                                 : table_by_module(view, has_device, width);
-  std::string out = report::wrapped_lines(head_text(recording, attribution), width) + '\n' + table;
+  std::string out = report::wrapped_lines(causes_text(trace::causes_of(attribution)), width) +
+                    report::wrapped_lines(head_text(recording, attribution), width) + '\n' + table;
   std::string rest = fmt::format("matmul FLOPs {:.0f}; of unknown FLOPs: {} executions\n",
                                  view.known_flops, view.unknown_count) +
                      device_text(attribution.device);
@@ -225,11 +271,13 @@ report::View comparison_view(const trace::ModelComparison& compared, const Compa
   data["model"] = page.model;
   data["tolerance"] = page.tolerance_pct / 100;
   data["passes"] = passes.data;
-  return {.data = {{"comparison", std::move(data)}},
-          .text = fmt::format("\ncompared with {}, tolerance {} %\n", printable(page.model),
-                              page.tolerance_pct) +
-                  report::wrapped_lines(passes.text, page.width) + '\n' +
-                  comparison_text(compared.comparison, page.width)};
+  return {
+      .data = {{"comparison", std::move(data)}},
+      .text = fmt::format("\ncompared with {}, tolerance {} %\n", printable(page.model),
+                          page.tolerance_pct) +
+              report::wrapped_lines(passes.text, page.width) +
+              (compared.training.empty() ? '\n' + comparison_text(compared.comparison, page.width)
+                                         : std::string())};
 }
 
 }  // namespace halmark::pages

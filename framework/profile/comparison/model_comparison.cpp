@@ -6,6 +6,7 @@
 
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
+#include "model/pricing/plan_size.hpp"
 
 namespace halmark::trace {
 namespace {
@@ -40,6 +41,37 @@ ComparedPass sizes_of(const Attribution& attribution, std::uint32_t index,
   return out;
 }
 
+// Of the sizes that its attention shows, else of those that were given.
+ComparedPass training_sizes(const Attribution& attribution, std::uint32_t index,
+                            const ComparedModel& model) {
+  ComparedPass out{.pass = index};
+  out.workload = workload_of(attribution, index, model.spec, model.configuration.parallel);
+  if (!out.workload) out.workload = model.configuration.workload;
+  out.workload->phase = Phase::training;
+  out.workload->new_tokens = out.workload->context =
+      std::max(out.workload->new_tokens, out.workload->context);
+  return out;
+}
+
+TrainingStep training_step(const Attribution& attribution, const ComparedPass& pass,
+                           const ComparedModel& model) {
+  TrainingStep out{.pass = pass.pass, .workload = *pass.workload};
+  for (const OperatorRow& row : attribution.rows) {
+    if (row.pass != pass.pass) continue;
+    const OperatorCost& cost = attribution.cost_of(row);
+    if (cost.flops) out.trace_flops += *cost.flops * static_cast<double>(row.count);
+    const bool should_be_known =
+        row.of == OperatorClass::matmul || row.of == OperatorClass::attention;
+    if (!cost.flops && should_be_known) out.unknown += row.count;
+  }
+  const Workload& w = *pass.workload;
+  const double tokens = static_cast<double>(w.batch) * static_cast<double>(w.context);
+  out.model_flops = tokens *
+                    training_flops_per_token(model.spec, model.configuration.precision, w.context) /
+                    model.configuration.devices();
+  return out;
+}
+
 }  // namespace
 
 bool ModelComparison::is_equal() const {
@@ -68,6 +100,11 @@ ModelComparison compare_model(const Recording& recording, const Attribution& att
   Configuration configuration = model.configuration;
   for (std::uint32_t i = 0; i < attribution.passes.size(); ++i) {
     if (filter.stage && attribution.passes[i].stage != *filter.stage) continue;
+    if (configuration.workload.phase == Phase::training) {
+      const ComparedPass& pass = out.passes.emplace_back(training_sizes(attribution, i, model));
+      out.training.push_back(training_step(attribution, pass, model));
+      continue;
+    }
     const ComparedPass& pass = out.passes.emplace_back(sizes_of(attribution, i, model));
     if (!pass.workload) continue;
     configuration.workload = *pass.workload;

@@ -22,8 +22,18 @@ struct PassFlops {
   std::size_t unknown = 0;       // rows that are left out, of either side
 };
 
+// A pass that trains: its products have no module behind the forward pass, so that their sum is
+// compared and no row is.
+struct TrainingStep {
+  std::uint32_t pass = 0;
+  Workload workload;
+  double trace_flops = 0, model_flops = 0;  // of this rank; three forward passes by the model
+  std::uint64_t unknown = 0;                // executions whose FLOPs should be known
+};
+
 struct ModelComparison {
   Comparison comparison;
+  std::vector<TrainingStep> training;
   std::vector<ComparedPass> passes;  // that the filter leaves
   bool is_equal() const;             // every row ok, everything explained
   PassFlops flops(std::uint32_t pass) const;

@@ -53,6 +53,14 @@ Json device_json(const DeviceTime& device) {
           {"unexplained_replays", device.unexplained_replays}};
 }
 
+Json causes_json(const TimeCauses& time) {
+  Json causes = Json::object();
+  for (const TimeCause& cause : time.causes) {
+    causes[cause.name] = {{"us", cause.ns / 1e3}, {"share", cause.share}};
+  }
+  return {{"wall_us", time.wall_ns / 1e3}, {"causes", std::move(causes)}};
+}
+
 }  // namespace
 
 Json trace_json(const Recording& recording, const Attribution& attribution, const TraceView& view) {
@@ -74,6 +82,7 @@ Json trace_json(const Recording& recording, const Attribution& attribution, cons
             {"has_shapes", recording.has_shapes},
             {"has_modules", recording.has_modules}}},
           {"passes", passes_json(attribution)},
+          {"time", causes_json(causes_of(attribution))},
           {"rows", rows},
           {"summary",
            {{"matmul_flops", view.known_flops},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -98,6 +99,32 @@ TraceView trace_view(const Recording& recording, const Attribution& attribution,
   std::ranges::stable_sort(out.lines, [](const TraceLine& a, const TraceLine& b) {
     return std::tuple(a.stage, a.layer) < std::tuple(b.stage, b.layer);
   });
+  return out;
+}
+
+TimeCauses causes_of(const Attribution& attribution) {
+  TimeCauses out{.passes = attribution.passes.size(),
+                 .has_device = attribution.device.total_ns > 0};
+  for (const Pass& pass : attribution.passes) {
+    out.wall_ns += static_cast<double>(pass.end_ns - pass.begin_ns);
+  }
+  if (out.wall_ns <= 0) return out;
+  std::map<std::string, double> by_category;
+  double busy_ns = 0;
+  for (const OperatorRow& row : attribution.rows) {
+    if (row.pass >= attribution.passes.size()) continue;
+    const auto ns = static_cast<double>(out.has_device ? row.device_ns : row.host_ns);
+    by_category[std::string(operator_class_name(row.of))] += ns;
+    busy_ns += ns;
+  }
+  // Streams overlap: their kernels may take longer than the step.
+  const double whole_ns = std::max(out.wall_ns, busy_ns);
+  for (const auto& [name, ns] : by_category) {
+    if (ns > 0) out.causes.push_back({name, ns, ns / whole_ns});
+  }
+  std::ranges::stable_sort(out.causes, std::greater{}, &TimeCause::ns);
+  out.causes.push_back(
+      {out.has_device ? "no kernel" : "no operator", whole_ns - busy_ns, 1 - busy_ns / whole_ns});
   return out;
 }
 

@@ -41,6 +41,20 @@ struct TraceView {
   std::uint64_t unknown_count = 0;  // executions in `lines` whose FLOPs should be known
 };
 
+// Where the time of all passes went: to operators of each category, the largest first, then to
+// none. Time of the device where the trace has any, else of the host.
+struct TimeCause {
+  std::string name;  // a category, "no kernel", "no operator"
+  double ns = 0, share = 0;
+};
+struct TimeCauses {
+  std::size_t passes = 0;
+  double wall_ns = 0;  // of all passes; 0 = the trace has none
+  bool has_device = false;
+  std::vector<TimeCause> causes;
+};
+TimeCauses causes_of(const Attribution& attribution);
+
 TraceView trace_view(const Recording& recording, const Attribution& attribution,
                      const TraceFilter& filter);
 

@@ -57,6 +57,99 @@ TEST_F(TraceCommand, a_model_of_another_architecture_is_a_difference_like_any_ot
   }
 }
 
+// A training step of the tiny model, 2 sequences of 16 tokens in 10 ms: each product forward in its
+// module and twice backward outside of any, 20 us each; attention forward; an optimizer.
+class TrainingTrace {
+ public:
+  TrainingTrace() {
+    event("user_annotation", "ProfilerStep#3", 0, 10'000, "");
+    for (int layer = 0; layer < 3; ++layer) {
+      const std::string at = "model.layers." + std::to_string(layer) + '.';
+      product(at + "self_attn.q_proj", 64, 128);
+      product(at + "self_attn.k_proj", 64, 64);
+      product(at + "self_attn.v_proj", 64, 64);
+      attention(at + "self_attn");
+      product(at + "self_attn.o_proj", 128, 64);
+      for (const char* name : {"mlp.gate_proj", "mlp.up_proj"}) product(at + name, 64, 160);
+      product(at + "mlp.down_proj", 160, 64);
+    }
+    product("lm_head", 64, 512);
+    for (const auto& [in, out] : products_) {
+      op("aten::mm", 20, sizes(32, out, in));  // of what went in
+      op("aten::mm", 20, sizes(in, 32, out));  // of the weights
+    }
+    op("aten::add_", 1000, "[[64, 64], [64, 64]]");
+  }
+  std::string text() const { return "{\"schemaVersion\": 1, \"traceEvents\": [" + events_ + "]}"; }
+  double products() const { return static_cast<double>(products_.size()); }
+
+ private:
+  static std::string sizes(int m, int k, int n) {
+    return "[[" + std::to_string(m) + ", " + std::to_string(k) + "], [" + std::to_string(k) + ", " +
+           std::to_string(n) + "]]";
+  }
+  void event(const char* category, const std::string& name, int begin, int us,
+             const std::string& args) {
+    events_ += std::string(events_.empty() ? "" : ",\n") + R"({"ph": "X", "cat": ")" + category +
+               R"(", "name": ")" + name + R"(", "pid": 5, "tid": 1, "ts": )" +
+               std::to_string(begin) + ", \"dur\": " + std::to_string(us) + ", \"args\": {" + args +
+               "}}";
+  }
+  void op(const char* name, int us, const std::string& dims) {
+    event("cpu_op", name, at_us_, us, "\"Input Dims\": " + dims);
+    at_us_ += us + 1;
+  }
+  void product(const std::string& module, int in, int out) {
+    event("user_annotation", module, at_us_, 24, "");
+    at_us_ += 2;
+    op("aten::mm", 20, sizes(32, in, out));
+    at_us_ += 3;
+    products_.emplace_back(in, out);
+  }
+  void attention(const std::string& module) {
+    event("user_annotation", module, at_us_, 54, "");
+    at_us_ += 2;
+    op("aten::_scaled_dot_product_flash_attention_for_cpu", 50,
+       "[[2, 4, 16, 32], [2, 2, 16, 32], [2, 2, 16, 32], [], [], [], []], \"Concrete Inputs\": "
+       "[\"\", "
+       "\"\", \"\", \"0.\", \"True\", \"\", \"0.17\"]");
+    at_us_ += 3;
+  }
+
+  std::string events_;
+  int at_us_ = 10;
+  std::vector<std::pair<int, int>> products_;
+};
+
+TEST_F(TraceCommand, a_training_step_says_where_its_time_went_and_what_the_model_has) {
+  const TrainingTrace step;
+  write("training.json", step.text());
+  const Arguments asked = {"trace", "training.json", "--compare", config, "--phase", "training"};
+  const Outcome o = halmark(asked);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const std::string first = o.out.substr(0, o.out.find('\n'));
+  EXPECT_THAT(first, testing::StartsWith("where the time went, a step of 10.0 ms: "));
+  Arguments json = asked;
+  json.push_back("--json");
+  const Json data = data_of(json);
+  const Json& causes = data["time"]["causes"];
+  EXPECT_NEAR(causes["matmul"]["us"].get<double>(), 3 * 20 * step.products(), 1e-6);
+  EXPECT_NEAR(causes["attention"]["us"].get<double>(), 3 * 50, 1e-6);
+  EXPECT_NEAR(causes["elementwise"]["share"].get<double>(), 0.1, 1e-9);
+  double sum = 0;
+  for (const auto& [name, cause] : causes.items()) sum += cause["share"].get<double>();
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_THAT(first, HasSubstr("matmul 13.2 %, elementwise 10.0 %, attention 1.5 %, no operator "));
+  // Weights but the table of embeddings times tokens, and causal attention; three times.
+  const double weights = 3 * (64 * 128 + 2 * 64 * 64 + 128 * 64 + 3 * 64 * 160) + 64 * 512;
+  const double forward = 2 * 32 * weights + 3 * 4.0 * 2 * 4 * 32 * (16 * 17 / 2);
+  const Json& flops = data["comparison"]["passes"][0]["flops"];
+  EXPECT_NEAR(flops["model_flops"].get<double>(), 3 * forward, 1);
+  EXPECT_NEAR(flops["trace_flops"].get<double>() / (3 * forward), 1, 0.03)
+      << "all but the backward pass of attention, which no shape tells";
+  EXPECT_THAT(o.out, HasSubstr("pass 0: a training step of 2 sequences of 16 tokens; "));
+}
+
 TEST_F(TraceCommand, recipes_need_no_file_and_a_trace_does) {
   EXPECT_THAT(halmark({"trace", "--recipe", "vllm"}).out, HasSubstr("--profiler-config"));
   EXPECT_EQ(data_of({"trace", "--recipe", "trtllm"})["engine"], "trtllm");
