@@ -6,6 +6,7 @@
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
 #include "export/cluster/manifests.hpp"
+#include "export/cluster/platforms.hpp"
 #include "export/engine/launch_text.hpp"
 #include "export/engine/own_steps.hpp"
 #include "export/exchange/exchange.hpp"
@@ -32,8 +33,12 @@ bool is_exchange(const std::string& as) {
   return std::ranges::find(exchange_names(), as) != exchange_names().end();
 }
 
+bool ExportRequest::is_platform() const {
+  return std::ranges::find(platform_names(), as) != platform_names().end();
+}
+
 std::string ExportRequest::engine_that_serves() const {
-  if (is_cluster()) return engine;
+  if (is_cluster() || is_platform()) return engine;
   return is_exchange(as) ? "" : as;
 }
 
@@ -47,10 +52,15 @@ EngineTable table_of(const ExportRequest& request,
     throw refused(is_cluster ? "no nodes are named" : "--nodes is of --as k8s", "--nodes",
                   "--as k8s --engine vllm --nodes FILE.toml");
   }
-  const std::string& engine = is_cluster ? request.engine : request.as;
+  const bool starts_engine = is_cluster || request.is_platform();
+  if (!starts_engine && !request.image.empty()) {
+    throw refused("an image is of a cluster, and " + printable(request.as) + " starts here",
+                  "--image", "--as k8s, dynamo or llm-d");
+  }
+  const std::string& engine = starts_engine ? request.engine : request.as;
   if (std::ranges::find(engine_names(), engine) == engine_names().end()) {
     throw refused("nothing is written for '" + printable(engine) + "'",
-                  is_cluster ? "--engine" : "--as", suggestion(engine, engine_names()));
+                  starts_engine ? "--engine" : "--as", suggestion(engine, engine_names()));
   }
   return read_engine_table(engine, request.server_version, folders);
 }
@@ -90,8 +100,9 @@ std::string next_line(const Pick& pick, const ExportRequest& request, const std:
   const auto option = [&out](const char* name, const std::string& value) {
     if (!value.empty()) out += std::string(name) + shell_word(value);
   };
-  if (request.is_cluster()) option(" --engine ", request.engine);
+  if (request.is_cluster() || request.is_platform()) option(" --engine ", request.engine);
   option(" --nodes ", request.nodes);
+  if (request.is_platform()) option(" --image ", request.image);
   option(" --server-version ", request.server_version);
   option(" --checkpoint ", request.checkpoint);
   option(" --db ", database);
@@ -114,11 +125,12 @@ report::View exported(Deployment deployment, const Pick& pick, const EngineTable
   }
   const std::vector<OwnStep> own = own_steps(deployment, launch.engine, request.own_steps);
   launch.own_lines = own_step_lines(deployment, launch.engine, own);
-  report::View out =
-      written(request.is_cluster()
-                  ? std::vector{manifest_file(deployment, launch, nodes, {.image = request.image})}
-                  : launch_files(deployment, launch),
-              request.out, request.overwrites ? Existing::replaced : Existing::refused);
+  const ClusterOptions options{.image = request.image};
+  report::View out = written(
+      request.is_cluster()    ? std::vector{manifest_file(deployment, launch, nodes, options)}
+      : request.is_platform() ? std::vector{platform_file(request.as, deployment, launch, options)}
+                              : launch_files(deployment, launch),
+      request.out, request.overwrites ? Existing::replaced : Existing::refused);
   // In the files these lines stand above the command.
   if (!request.out.empty()) {
     for (const std::string& line : launch.own_lines) out.text += report::clean_text(line) + '\n';

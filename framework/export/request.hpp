@@ -20,10 +20,11 @@ struct MetricTable;
 
 struct ExportRequest {
   std::string as, server_version, checkpoint, out;
-  std::string engine = "vllm", nodes, image;  // of --as k8s
+  std::string engine = "vllm", nodes, image;  // of --as k8s, dynamo, llm-d; nodes of k8s alone
   bool overwrites = false;                    // scripts and configs that are there
   std::vector<EngineImport> own_steps;        // what engines measured of themselves
   bool is_cluster() const { return as == "k8s"; }
+  bool is_platform() const;                // which starts the engine of the request
   std::string engine_that_serves() const;  // "" where none does
 };
 

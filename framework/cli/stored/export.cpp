@@ -63,14 +63,15 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
 void add_export_options(OptionSet& app, exports::ExportRequest& o) {
   for (Option option :
        {app.add_option("--as", o.as,
-                       "For an engine: " + exports::engine_list() + "; for a cluster: k8s; " +
+                       "For an engine: " + exports::engine_list() +
+                           "; for a cluster: k8s, dynamo, llm-d; " +
                            "a layer for OpenVINO's benchmark app: openvino"),
         app.add_option("--server-version", o.server_version,
                        "The engine's release (default: the latest known)"),
-        app.add_option("--engine", o.engine, "With k8s: " + exports::engine_list()),
+        app.add_option("--engine", o.engine, "For a cluster: " + exports::engine_list()),
         app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)"),
         app.add_option("--image", o.image,
-                       "With k8s: instead of the image that the engine publishes"),
+                       "For a cluster: instead of the image that the engine publishes"),
         app.add_option("--checkpoint", o.checkpoint,
                        "What the engine loads (default: the name of the model on its hub)")}) {
     option.only_output();

@@ -11,13 +11,7 @@
 #include "report/text/clean_text.hpp"
 
 namespace halmark::exports {
-namespace {
-
-constexpr int port = 8000;
-constexpr const char* options_folder = "/etc/halmark";
-
-// A label of Kubernetes: lower-case letters, digits and '-', 63 of them at most.
-std::string label_of(const std::string& text, std::size_t length_max = 40) {
+std::string label_of(const std::string& text, std::size_t length_max) {
   std::string out;
   for (const char c : text) {
     const bool is_word = std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -39,15 +33,20 @@ std::string image_of(const Launch& launch, const ClusterOptions& options) {
   return published.at(launch.engine) + launch.version;
 }
 
-std::string resource_of(const Deployment& d) {
+std::string resource_of(const Deployment& d, const char* where) {
   if (d.device_name.starts_with("NVIDIA")) return "nvidia.com/gpu";
   if (d.device_name.starts_with("AMD Instinct")) return "amd.com/gpu";
   if (d.device_name.find("Gaudi") != std::string::npos) return "habana.ai/gaudi";
   throw refused("what a node calls a " +
                     (d.device.empty() ? "CPU of this machine" : d.device_name) +
                     " as a resource is not known",
-                "--as k8s", "known: NVIDIA, AMD Instinct and Gaudi devices");
+                where, "known: NVIDIA, AMD Instinct and Gaudi devices");
 }
+
+namespace {
+
+constexpr int port = 8000;
+constexpr const char* options_folder = "/etc/halmark";
 
 struct Part {
   std::string name, role, node;  // role: "serve" answers requests, "follow" computes for one
@@ -75,7 +74,7 @@ Json container_of(const Deployment& d, const Launch& launch, const Part& part,
   if (!launch.options_name.empty()) {
     mounts.push_back({{"name", "options"}, {"mountPath", options_folder}});
   }
-  const Json amount = {{resource_of(d), part.devices}};
+  const Json amount = {{resource_of(d, "--as k8s"), part.devices}};
   Json out = {{"name", "server"},
               {"image", image_of(launch, options)},
               {"command", words_of(launch, part)},
