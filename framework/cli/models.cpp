@@ -10,14 +10,17 @@ namespace {
 
 CommandResult execute(const std::string& wanted) {
   std::vector<ModelListing> models = list_models(config_dirs("models"));
-  std::vector<std::string> ids;
-  for (const ModelListing& m : models) ids.push_back(m.id);
+  std::vector<std::string> names;
+  for (const ModelListing& m : models) names.push_back(m.id);
+  const auto has = [&](const std::string& name) { return name.find(wanted) != std::string::npos; };
+  // A name that is part of no id may be one of the other names.
+  const bool is_id = std::ranges::any_of(names, has);
   std::erase_if(models, [&](const ModelListing& m) {
-    return !wanted.empty() && m.id.find(wanted) == std::string::npos;
+    return is_id ? !has(m.id) : std::ranges::none_of(m.aliases, has);
   });
   if (models.empty()) {
-    throw refused("no known model's id contains '" + printable(wanted) + "'", {},
-                  suggestion(wanted, ids));
+    throw refused("no known model is called '" + printable(wanted) + "'", {},
+                  suggestion(wanted, names));
   }
   return shown(pages::models_page(models, precision_of("bf16", {}), stdout_columns()));
 }

@@ -1,9 +1,12 @@
 // halmark plan-mix: how many of each device type serve a load at least cost.
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/model/model_options.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
 #include "tune/sizing/device_mix_view.hpp"
@@ -13,19 +16,19 @@ namespace halmark::cli {
 
 Action add_plan_mix(OptionSet& app) {
   const auto mix = std::make_shared<tune::MixChoice>();
-  const auto bucket = std::make_shared<LoadBucket>();
+  const auto bucket = std::make_shared<LoadBucket>(LoadBucket{.request = usual_request});
   app.add_option("model", mix->model, "Shipped id, alias, or path of a config.json")->required();
   app.add_option("--devices", mix->devices, "Device types, comma-separated: ids or files")
       ->required()
       .delimiter(',');
   const auto file = app.add<std::string>(
       "--load", "TOML: [[bucket]] input_tokens, output_tokens, requests_per_s; [slo] as in sweeps");
-  app.add_option("--input-tokens", bucket->request.input_tokens, "One kind of request instead");
-  app.add_option("--output-tokens", bucket->request.output_tokens, "Answer of a request");
-  app.add_option("--rate", bucket->requests_per_s, "Requests a second");
-  const auto slo = app.add<std::vector<std::string>>(
-                          "--slo", "Levels: ttft_ms=500,tpot_ms=30, keys of a sweep's [slo]")
-                       .delimiter(',');
+  app.add_option("--input,--input-tokens", bucket->request.input_tokens,
+                 "One kind of request instead (1000)");
+  app.add_option("--output,--output-tokens", bucket->request.output_tokens, "Its answer (200)");
+  app.add_option("--rate,--requests-per-s", bucket->requests_per_s, "Requests a second");
+  const auto levels = std::make_shared<StatedLevels>();
+  add_level_options(app, *levels);
   app.add_option("--price", mix->prices, "DEVICE=USD an hour, where its file has none")
       .delimiter(',');
   app.add_option("--tp", mix->tp, "Devices of one unit that are tried (1,2,4,8)").delimiter(',');
@@ -38,9 +41,7 @@ Action add_plan_mix(OptionSet& app) {
   return [=](const GlobalOptions&) {
     mix->slices = *slices;
     RequestLoad load = tune::asked_load(*file, *bucket);
-    for (ServiceLevel& level : parse_service_levels(*slo, "--slo")) {
-      load.levels.push_back(std::move(level));
-    }
+    std::ranges::move(service_levels(*levels), std::back_inserter(load.levels));
     return shown(tune::device_mix_view(
         tune::mix_devices(*mix, std::move(load), config_dirs("models"), config_dirs("devices")),
         stdout_columns()));

@@ -56,6 +56,7 @@ std::string precisions(const AskedSweep& asked, const Device& device) {
 }
 
 std::string why_precisions(const AskedSweep& asked, const Device& device) {
+  if (!asked.dtypes.empty()) return "as stated";
   std::string out = asked.stated.empty() ? "" : "the checkpoint's own first; ";
   out += computes_fp8(device) ? "fp8: the device has a peak for it" : "the device states no fp8";
   return asked.narrow.empty() ? out : out + "; " + asked.narrow + ": nothing wider fits";
@@ -104,13 +105,10 @@ double parse_duration_ns(std::string_view text, const std::string& where) {
 
 std::string stated_option(const AskedSweep& asked) {
   const std::initializer_list<std::pair<bool, const char*>> all = {
-      {!asked.device.empty(), "--device"},
-      {asked.devices != 0, "--devices"},
-      {asked.input_tokens != 0, "--input"},
-      {asked.output_tokens != 0, "--output"},
-      {!asked.ttft.empty(), "--ttft"},
-      {!asked.tpot.empty(), "--tpot"},
-      {!asked.concurrency.empty(), "--concurrency"}};
+      {!asked.device.empty(), "--device"},  {asked.devices != 0, "--devices"},
+      {asked.input_tokens != 0, "--input"}, {asked.output_tokens != 0, "--output"},
+      {!asked.ttft.empty(), "--ttft"},      {!asked.tpot.empty(), "--tpot"},
+      {!asked.dtypes.empty(), "--dtype"},   {!asked.concurrency.empty(), "--concurrency"}};
   const auto* it = std::ranges::find(all, true, &std::pair<bool, const char*>::first);
   return it == all.end() ? "" : it->second;
 }
@@ -129,6 +127,7 @@ std::string take_usual(AskedSweep& asked) {
 }
 
 std::vector<std::string> usual_precisions(const AskedSweep& asked, const Device& device) {
+  if (!asked.dtypes.empty()) return asked.dtypes;
   std::vector<std::string> out;
   const auto add = [&out](const std::string& name) {
     const bool is_new = !name.empty() && std::ranges::find(out, name) == out.end();

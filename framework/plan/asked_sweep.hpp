@@ -19,6 +19,7 @@ struct AskedSweep {
   std::int64_t input_tokens = 0, output_tokens = 0;
   std::vector<std::int64_t> concurrency = {};  // none = powers of two
   std::string ttft = {}, tpot = {};            // "1s", "30ms"; "" = no level
+  std::vector<std::string> dtypes = {};        // recipes; none = the usual ones
 };
 
 // The first option of a model that was stated, "--input"; "" = none was.
@@ -28,7 +29,8 @@ std::string stated_option(const AskedSweep& asked);
 // What was put there and which options state it, in one line; "" = nothing.
 std::string take_usual(AskedSweep& asked);
 
-// Of the usual ones those that the device computes in, that of the checkpoint first.
+// Those that are stated, else of the usual ones those that the device computes in, that of the
+// checkpoint first.
 std::vector<std::string> usual_precisions(const AskedSweep& asked, const Device& device);
 
 // Whether the word stands for a file, or with "-" for a pipe, and for no model.

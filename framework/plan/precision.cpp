@@ -246,13 +246,16 @@ std::vector<std::string> read_precision_names(const TomlTable& table, std::strin
   std::vector<std::string> names = table.strings(key);
   std::vector<std::string> known = precision_recipes();
   known.emplace_back(checkpoint_recipe);
-  for (const std::string& name : names) {
+  for (std::string& name : names) {
     const NameParts parts = parts_of(name);
-    if (std::ranges::find(known, parts.recipe) == known.end()) {
+    const Recipe* recipe = find_recipe(parts.recipe);
+    if (recipe == nullptr && parts.recipe != checkpoint_recipe) {
       throw refused("key '" + std::string(key) + "': '" + printable(parts.recipe) + "' is unknown",
                     table.where(key), suggestion(std::string(parts.recipe), known));
     }
     (void)parse_overrides(parts.overrides, '+', table.where(key));
+    // One name of several spellings: "int4" is w4a16.
+    if (recipe != nullptr) name.replace(0, parts.recipe.size(), recipe->name);
   }
   return names;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/text/error.hpp"
+#include "plan/asked_sweep.hpp"
 #include "plan/toml/load_file.hpp"
 
 namespace halmark {
@@ -53,14 +54,21 @@ std::vector<ServiceLevel> read_service_levels(const TomlTable& table) {
   return out;
 }
 
-std::vector<ServiceLevel> parse_service_levels(const std::vector<std::string>& texts,
-                                               const std::string& where) {
+std::vector<ServiceLevel> service_levels(const StatedLevels& stated) {
+  const std::string where = "--slo";
   std::vector<std::string> keys;
   for (const ObjectiveRow& row : objective_rows()) {
     if (!row.level_key.empty()) keys.emplace_back(row.level_key);
   }
   std::vector<ServiceLevel> out;
-  for (const std::string& text : texts) {
+  const auto add = [&out](Objective objective, double limit, const std::string& option) {
+    if (std::ranges::find(out, objective, &ServiceLevel::objective) != out.end()) {
+      throw refused(std::string(row_of(objective).title) + " is stated twice", option,
+                    "leave one of them out");
+    }
+    out.push_back({.objective = objective, .limit = limit, .where = option});
+  };
+  for (const std::string& text : stated.slo) {
     const std::size_t equals = text.find('=');
     const std::string key = text.substr(0, equals);
     const auto row = std::ranges::find(objective_rows(), key, &ObjectiveRow::level_key);
@@ -75,7 +83,13 @@ std::vector<ServiceLevel> parse_service_levels(const std::vector<std::string>& t
         limit > 1e15) {
       throw refused("'" + text + "' states no limit", where, "as in " + key + "=500");
     }
-    out.push_back({.objective = row->objective, .limit = limit * row->level_unit, .where = where});
+    add(row->objective, limit * row->level_unit, where);
+  }
+  if (!stated.ttft.empty()) {
+    add(Objective::ttft, parse_duration_ns(stated.ttft, "--ttft"), "--ttft");
+  }
+  if (!stated.tpot.empty()) {
+    add(Objective::tpot, parse_duration_ns(stated.tpot, "--tpot"), "--tpot");
   }
   return out;
 }

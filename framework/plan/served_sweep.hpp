@@ -40,10 +40,16 @@ struct ServingDevices {
 std::optional<ServedSweep> read_served_sweep(const TomlTable& root);
 ServingDevices read_serving_devices(const TomlTable& root);
 
-// The keys of [slo] in a table, and the same from a command line: "ttft_ms=500", "tpot_ms=30".
-// Throws Error (exit 2) with the nearest key.
+// The keys of [slo] in a table. Throws Error (exit 2) with the nearest key.
 std::vector<ServiceLevel> read_service_levels(const TomlTable& slo);
-std::vector<ServiceLevel> parse_service_levels(const std::vector<std::string>& texts,
-                                               const std::string& where);
+
+// The same as options state them: keys of [slo], "ttft_ms=500", and durations, "1s".
+struct StatedLevels {
+  std::vector<std::string> slo;  // --slo
+  std::string ttft, tpot;        // --ttft, --tpot
+  bool any() const { return !slo.empty() || !ttft.empty() || !tpot.empty(); }
+};
+// Throws likewise; also for what is no number or duration, and a level that is stated twice.
+std::vector<ServiceLevel> service_levels(const StatedLevels& stated);
 
 }  // namespace halmark

@@ -99,8 +99,16 @@ std::vector<Option> add_request_options(OptionSet& app, AskedSweep& asked) {
           app.add_option("--concurrency", asked.concurrency,
                          "Of a model: requests in flight, one or several (default: 1 to 1024)")
               .delimiter(','),
+          app.add_option("--dtype", asked.dtypes, precision_help()).delimiter(','),
           app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s"),
           app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms")};
+}
+
+void add_level_options(OptionSet& app, StatedLevels& levels) {
+  app.add_option("--slo", levels.slo, "Levels: ttft_ms=500,tpot_ms=30, keys of a sweep's [slo]")
+      .delimiter(',');
+  app.add_option("--ttft", levels.ttft, "Time to the first token at most, 1s");
+  app.add_option("--tpot", levels.tpot, "Time between tokens at most, 30ms");
 }
 
 tune::StepFolders step_folders() {

@@ -7,6 +7,7 @@
 #include "cli/console/facts.hpp"
 #include "pages/step/kernel_section.hpp"
 #include "plan/asked_sweep.hpp"
+#include "plan/served_sweep.hpp"
 #include "tune/requests/served_request.hpp"
 
 namespace halmark::cli {
@@ -29,6 +30,8 @@ Option add_model_options(OptionSet& app, ModelOptions& options);
 void add_step_options(OptionSet& app, ModelOptions& options);
 // Requests to a model and their levels: --input to --tpot, as `tune` has them.
 std::vector<Option> add_request_options(OptionSet& app, AskedSweep& asked);
+// --slo, --ttft and --tpot of a load.
+void add_level_options(OptionSet& app, StatedLevels& levels);
 tune::StepFolders step_folders();
 
 }  // namespace halmark::cli

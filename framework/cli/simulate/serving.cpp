@@ -69,10 +69,11 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--dp", q->dp, "Engines, each with a queue of its own");
   app.add_option("--ep", q->ep, "Ranks that experts are spread over, of tp and dp");
   app.add_option("--dtype", q->dtype, precision_help());
-  const Option rate =
-      app.add_option("--rate", q->load.rate_per_s, "Requests a second, arriving by chance");
+  const Option rate = app.add_option("--rate,--requests-per-s", q->load.rate_per_s,
+                                     "Requests a second, arriving by chance");
   app.add_option("--burst", q->load.variation, "Of --rate: deviation over mean of the gaps (1)");
-  app.add_option("--concurrency", q->load.clients, "Clients that each wait for their answer (1)");
+  app.add_option("--concurrency,--users", q->load.clients,
+                 "Clients that each wait for their answer (1)");
   app.add_flag("--at-once", q->begins_at_once, "Clients begin together, as benchmarks do");
   app.add_option("--arrivals", q->trace, "CSV: arrival_s,input_tokens,output_tokens,...");
   app.add_option("--input", q->load.shape.input_tokens, "Prompt tokens of a request");

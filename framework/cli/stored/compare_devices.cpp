@@ -33,8 +33,7 @@ Action add_compare_devices(OptionSet& app) {
       app.add_option("--model", asked.model, "One model served on the devices at equal levels"),
       app.add_option("--devices", asked.devices,
                      "With --model: of each (default: the fewest that hold it)")
-          .check(within(1, 65536)),
-      app.add_option("--dtype", of->dtype, precision_help())};
+          .check(within(1, 65536))};
   for (Option& option : add_request_options(app, asked)) of_model.push_back(option);
   for (Option& option : of_model) {
     if (&option != &of_model.front()) option.with("--model");

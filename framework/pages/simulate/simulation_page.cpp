@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "pages/step/step_page.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/wrapped_text.hpp"
 #include "simulate/fabric/device_fabric.hpp"
@@ -81,9 +82,12 @@ std::string simulation_begins(double events, int runs) {
 std::string throughput_section(const SimulationPage& page) {
   const StepSimulation& s = page.simulation;
   const Configuration& c = page.step.graph.configuration;
-  std::string out = fmt::format("{} a step: {}, {} tokens/s", duration_text(s.step_ns()),
-                                report::flops_text(s.work.flops_per_s),
-                                report::significant_text(s.work.tokens_per_s, 4));
+  const auto fit = fit_of(page.step);
+  const bool is_short = fit && fit->short_by_bytes() > 0;
+  std::string out = is_short ? no_fit_text(page.step, *fit) + "\nif it fitted: " : std::string();
+  out += fmt::format("{} a step: {}, {} tokens/s", duration_text(s.step_ns()),
+                     report::flops_text(s.work.flops_per_s),
+                     report::significant_text(s.work.tokens_per_s, 4));
   out += s.work.mfu ? "; MFU " + percent_text(s.work.mfu) : "; MFU unknown: " + s.work.reason;
   if (s.work.hfu) out += ", HFU " + percent_text(s.work.hfu);
   out += '\n';

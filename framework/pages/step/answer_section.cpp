@@ -115,23 +115,6 @@ std::string measured_line(const PricedStep& step, const StepAnswer& a) {
   return out;
 }
 
-std::string no_fit_line(const PricedStep& step, const Fit& fit) {
-  const Configuration& c = step.graph.configuration;
-  std::string out = fmt::format("does not fit in {}: needs {} a rank of {}", c.precision.name,
-                                bytes_text(static_cast<double>(fit.needed_bytes)),
-                                bytes_text(static_cast<double>(*fit.device_bytes)));
-  if (step.is_training()) return out;
-  const auto more = least_layout(step);
-  if (more) {
-    const Configuration at{.parallel = *more};
-    out += fmt::format("; fits from {} {} ({})", at.devices(),
-                       at.devices() == 1 ? "device" : "devices", layout_text(*more, "tp1"));
-  }
-  if (!step.narrower) return out;
-  return out + fmt::format("{} on {} in {}", more ? ", or" : "; fits", c.devices(),
-                           step.narrower->graph.configuration.precision.name);
-}
-
 std::string context_line(const PricedStep& step, const LongestContext& longest) {
   const std::int64_t batch = workload(step).batch;
   const std::string on =
@@ -275,6 +258,23 @@ std::string prediction_text(const ModelSpec& spec) {
 
 }  // namespace
 
+std::string no_fit_text(const PricedStep& step, const Fit& fit) {
+  const Configuration& c = step.graph.configuration;
+  std::string out = fmt::format("does not fit in {}: needs {} a rank of {}", c.precision.name,
+                                bytes_text(static_cast<double>(fit.needed_bytes)),
+                                bytes_text(static_cast<double>(*fit.device_bytes)));
+  if (step.is_training()) return out;
+  const auto more = least_layout(step);
+  if (more) {
+    const Configuration at{.parallel = *more};
+    out += fmt::format("; fits from {} {} ({})", at.devices(),
+                       at.devices() == 1 ? "device" : "devices", layout_text(*more, "tp1"));
+  }
+  if (!step.narrower) return out;
+  return out + fmt::format("{} on {} in {}", more ? ", or" : "; fits", c.devices(),
+                           step.narrower->graph.configuration.precision.name);
+}
+
 std::vector<std::string> answer_lines(const StepPage& page) {
   const PricedStep& step = page.step;
   const StepAnswer& a = page.answer;
@@ -285,7 +285,7 @@ std::vector<std::string> answer_lines(const StepPage& page) {
   if (step.before && !is_too_large(a)) {
     out.push_back(change_line(step, a));
   } else if (is_too_large(a)) {
-    out.push_back(no_fit_line(step, *a.fit));
+    out.push_back(no_fit_text(step, *a.fit));
     if (step.narrower) {
       const StepAnswer then = answer_of(*step.narrower);
       out.push_back("in " + step.narrower->graph.configuration.precision.name + ": " +

@@ -36,6 +36,8 @@ report::View explainable(const PricedStep& step, int width);
 // What comes of it, or that it does not fit; where that is from and what binds; memory; what to
 // type next.
 std::vector<std::string> answer_lines(const StepPage& page);
+// What it needs and what is there, from how many devices it fits, and in which narrower type.
+std::string no_fit_text(const PricedStep& step, const Fit& fit);
 
 // Lines of the sections; empty where one has nothing to say.
 std::string answer_text(const StepPage& page);

@@ -94,6 +94,12 @@ void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int6
 }
 
 Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices) {
+  if (asked.device.find(',') != std::string::npos && !std::filesystem::exists(asked.device)) {
+    std::string names = asked.device;
+    std::ranges::replace(names, ',', ' ');
+    throw refused("a search is on one device, and these are several", "--device",
+                  "halmark compare-devices " + names + " --model " + asked.model);
+  }
   const ModelSpec spec = load_model(asked.model, models);
   require_context(spec, asked.input_tokens, asked.output_tokens);
   Device device = known_device(asked.device, devices);
@@ -104,13 +110,20 @@ Device asked_device(AskedSweep& asked, const Folders& models, const Folders& dev
     return holds_a_request(spec, asked, device, precision_of(name, facts));
   };
   const bool is_wide = !facts.packed || dtype_bits(facts.weights) >= 8;
-  if (is_wide && std::ranges::none_of(usual_precisions(asked, device), fits)) {
+  if (is_wide && asked.dtypes.empty() &&
+      std::ranges::none_of(usual_precisions(asked, device), fits)) {
     asked.narrow = "w4a16";
   }
   return device;
 }
 
 void require_model(const std::string& word, const Folders& models, const Folders& sweeps) {
+  const std::string ending = std::filesystem::path(word).extension().string();
+  for (const char* of_source : {".c", ".cc", ".cpp", ".cl", ".cu"}) {
+    if (ending != of_source) continue;
+    throw refused("'" + printable(word) + "' is a kernel's source, not a sweep or model", {},
+                  "halmark judge " + word + " --op OP measures one; halmark study serve tunes it");
+  }
   try {
     load_model(word, models);
   } catch (const Error&) {

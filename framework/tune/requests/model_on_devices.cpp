@@ -33,7 +33,6 @@ ServedReport searched_on(const DevicesRequest& request, const std::string& name,
   asked.device = name;
   const Device device = asked_device(asked, folders.models, folders.devices);
   Sweep sweep = parse_sweep(asked_sweep_text(asked, device), "the command line");
-  if (!request.dtype.empty()) sweep.precisions = {request.dtype};
   if (by_bounds) sweep.latency = {"roofline"};
   return served_report_of(sweep, folders);
 }
@@ -42,7 +41,7 @@ ServedReport searched_on(const DevicesRequest& request, const std::string& name,
 bool holds(const DevicesRequest& request, const std::string& name, const StepFolders& folders) {
   AskedSweep asked = request.asked;
   asked.device = name;
-  if (request.dtype.empty()) {
+  if (request.asked.dtypes.empty()) {
     asked_device(asked, folders.models, folders.devices);
     return asked.narrow.empty();
   }

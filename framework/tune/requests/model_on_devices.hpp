@@ -16,9 +16,8 @@
 namespace halmark::tune {
 
 struct DevicesRequest {
-  AskedSweep asked;   // no device; no number of devices: the fewest, by doubling, that hold it on
-                      // each in a type that is not narrower than usual
-  std::string dtype;  // "" = as `tune` tries them
+  AskedSweep asked;  // no device; no number of devices: the fewest, by doubling, that hold it on
+                     // each in a type that is not narrower than usual
   std::vector<std::string> names;   // known devices, or device files
   std::vector<std::string> prices;  // DEVICE=USD an hour
 };

@@ -178,10 +178,8 @@ void check(const FloorQuestion& q) {
   }
   if (q.request.input_tokens < 1 || q.request.output_tokens < 1 || q.concurrency < 1 ||
       q.concurrency > 65536 || q.tp < 1 || q.tp > 1024) {
-    throw refused(
-        "no load has these numbers", {},
-        "--input-tokens and --output-tokens of at least 1, --concurrency 1 to 65536, --tp "
-        "1 to 1024");
+    throw refused("no load has these numbers", {},
+                  "--input and --output of at least 1, --users 1 to 65536, --tp 1 to 1024");
   }
 }
 

@@ -95,8 +95,11 @@ void require_served(const DeviceMix& mix) {
 RequestLoad asked_load(const std::string& file, const LoadBucket& bucket) {
   const bool has_bucket = bucket.requests_per_s != 0;
   if (file.empty() != has_bucket) {
-    throw refused("name one load", {},
-                  "--load FILE.toml, or --input-tokens N --output-tokens N --rate R");
+    throw refused("name one load", {}, "--load FILE.toml, or --rate R with --input and --output");
+  }
+  if (!file.empty() && bucket.request != usual_request) {
+    throw refused("the file of a load has its own requests", "--load",
+                  "leave out --input and --output");
   }
   if (!file.empty()) return read_load(file);
   constexpr std::int64_t tokens_max = 1 << 22;
@@ -104,7 +107,7 @@ RequestLoad asked_load(const std::string& file, const LoadBucket& bucket) {
   if (!(bucket.requests_per_s > 0 && bucket.requests_per_s <= 1e9) || input < 1 || output < 1 ||
       input > tokens_max || output > tokens_max) {
     throw refused("no load has these numbers", {},
-                  "--rate above 0, --input-tokens and --output-tokens of at least 1");
+                  "--rate above 0, --input and --output of at least 1");
   }
   return {.buckets = {bucket}, .levels = {}};
 }

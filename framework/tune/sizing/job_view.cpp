@@ -90,13 +90,15 @@ std::string replicas_text(const Device& device, const ModelSpec& spec, const Job
                      device.id, load_text(job, sized), spec.id, count,
                      count == 1 ? "replica" : "replicas", r.devices,
                      report::percent_text(utilisation(r, sized)), margin) +
-         fmt::format("each: {} requests/s, TTFT {}{} at {} requests at a time{}\n",
+         fmt::format("each: {} requests/s, TTFT {}{} at {} requests at a time{}{}\n",
                      ranged_rate(f.requests_per_s, e.slow.requests_per_s, e.fast.requests_per_s),
                      ranged_time(f.ttft_ns, e.fast.ttft_ns, e.slow.ttft_ns),
                      job.output_tokens > 1
                          ? ", TPOT " + ranged_time(f.tpot_ns, e.fast.tpot_ns, e.slow.tpot_ns)
                          : "",
-                     r.concurrency, r.levels.empty() ? "" : "; " + r.levels);
+                     r.concurrency,
+                     job.users ? " (all begin at once, and each asks again as it is answered)" : "",
+                     r.levels.empty() ? "" : "; " + r.levels);
 }
 
 report::View assumptions_view(const std::vector<Assumption>& assumptions) {

@@ -6,11 +6,37 @@
 #include "tune/sizing/device_floor_view.hpp"
 #include "tune/sizing/job_view.hpp"
 #include "tune/sizing/served_size.hpp"
+#include "tune/sources/stated_price.hpp"
 
 namespace halmark::tune {
 namespace {
 
 bool is_forecast(const Job& job) { return !job.tokens && !job.states_mfu(); }
+
+// The least device is of requests at a time and levels; nothing else is read.
+void check_floor(const PlanSizeQuestion& q) {
+  if (q.tp.size() > 1) {
+    throw refused("the least device is of one number of devices", "--tp", "name one");
+  }
+  const Job none, &job = q.job;
+  for (const auto& [name, is_given] :
+       {std::pair{"--requests-per-s", job.requests_per_s.has_value()},
+        {"--tokens", job.tokens.has_value()},
+        {"--sequence", job.sequence != none.sequence},
+        {"--days", job.days.has_value()},
+        {"--devices", job.devices != none.devices},
+        {"--mfu", job.mfu.has_value()},
+        {"--decode-mfu", job.decode_mfu.has_value()},
+        {"--power-w", job.power_w.has_value()},
+        {"--pue", job.pue != none.pue},
+        {"--price", !q.price.empty()},
+        {"--carbon-g-per-kwh", job.carbon_g_per_kwh.has_value()},
+        {"--latency", !q.latency.empty()}}) {
+    if (!is_given) continue;
+    throw refused(std::string(name) + " says nothing of the least device", "--require",
+                  "state its load by --users N, --input and --output, and levels by --slo");
+  }
+}
 
 void check(const PlanSizeQuestion& q) {
   if (q.model.empty()) throw refused("no model is named", {}, "name an id or a config.json");
@@ -18,16 +44,13 @@ void check(const PlanSizeQuestion& q) {
     if (tp >= 1 && tp <= 1024) continue;
     throw refused(std::to_string(tp) + " devices are no unit", "--tp", "1 to 1024");
   }
-  if (q.requires_device && q.tp.size() > 1) {
-    throw refused("the least device is of one number of devices", "--tp", "name one");
-  }
-  if (q.requires_device) return;
+  if (q.requires_device) return check_floor(q);
   if (q.device.empty()) {
     throw refused("no device is named", {}, "--device ID; halmark devices --known lists them");
   }
   require_answerable(q.job);
   if (is_forecast(q.job)) return;
-  for (const auto& [name, is_given] : {std::pair{"--slo", !q.slo.empty()},
+  for (const auto& [name, is_given] : {std::pair{"a level", q.levels.any()},
                                        {"--tp", !q.tp.empty()},
                                        {"--latency", !q.latency.empty()}}) {
     if (!is_given) continue;
@@ -38,11 +61,21 @@ void check(const PlanSizeQuestion& q) {
 
 report::View floor_view(const PlanSizeQuestion& q, const ModelSpec& spec,
                         const std::optional<Device>& device, const Precision& precision) {
-  FloorQuestion floor = q.floor;
+  FloorQuestion floor{.concurrency = q.job.users.value_or(1)};
   if (!q.tp.empty()) floor.tp = q.tp.front();
   floor.request = {.input_tokens = q.job.input_tokens, .output_tokens = q.job.output_tokens};
-  floor.levels = parse_service_levels(q.slo, "--slo");
+  floor.levels = service_levels(q.levels);
   return device_floor_view(device_floor(spec, precision, floor), device);
+}
+
+// A number alone is of the one device that there is.
+double price_of(const PlanSizeQuestion& q, const Device& device, const Folders& devices) {
+  const bool is_named = q.price.find('=') != std::string::npos;
+  const StatedPrice price = parse_price(is_named ? q.price : device.id + '=' + q.price);
+  if (known_device(price.owner, devices).id != device.id) {
+    throw refused("the load is of " + device.id + ", not of " + printable(price.owner), "--price");
+  }
+  return price.usd_per_hour;
 }
 
 ReplicaChoice choice_of(const PlanSizeQuestion& q) {
@@ -50,21 +83,22 @@ ReplicaChoice choice_of(const PlanSizeQuestion& q) {
   out.unit.dtype = q.dtype;
   out.unit.latency = sources_or_default(q.latency, false);
   out.tp = q.tp;
-  out.levels = parse_service_levels(q.slo, "--slo");
+  out.levels = service_levels(q.levels);
   return out;
 }
 
 }  // namespace
 
-report::View plan_size_view(const PlanSizeQuestion& q, const Folders& models,
-                            const Folders& devices) {
+report::View plan_size_view(PlanSizeQuestion q, const Folders& models, const Folders& devices) {
   check(q);
   const ModelSpec spec = load_model(q.model, models);
+  if (!q.job.tokens) require_context(spec, q.job.input_tokens, q.job.output_tokens);
   std::optional<Device> device;
   if (!q.device.empty()) device = known_device(q.device, devices);
   const Precision precision =
       precision_of(q.dtype, device ? precision_facts(spec, *device) : precision_facts(spec, true));
   if (q.requires_device) return floor_view(q, spec, device, precision);
+  if (!q.price.empty()) q.job.price_per_device_hour = price_of(q, *device, devices);
   std::optional<Replica> replica;
   if (is_forecast(q.job)) {
     const ReplicaChoice choice = choice_of(q);

@@ -10,14 +10,11 @@ namespace {
 
 std::string levels_text(const std::vector<ServiceLevel>& levels, bool is_assumed) {
   std::string out;
-  for (const ServiceLevel& level : levels) {
-    const ObjectiveRow& row = row_of(level.objective);
-    out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ", row.title,
-                       row.is_maximised ? "at least" : "at most",
-                       objective_text(level.objective, level.limit));
-  }
+  for (const ServiceLevel& level : levels) out += (out.empty() ? "" : ", ") + level_text(level);
   return out + (is_assumed ? " (assumed: no --slo)" : "");
 }
+
+bool is_saturated(const Evaluation& e) { return e.served && e.served->is_saturated; }
 
 struct Offer {
   std::int64_t tp = 0, devices = 0;
@@ -38,8 +35,10 @@ Replica replica_for(const Job& job, const ModelSpec& spec, const Device& device,
   const std::vector<std::int64_t> sizes =
       choice.tp.empty() ? std::vector<std::int64_t>{1, 2, 4, 8, 16} : choice.tp;
   for (const std::int64_t tp : sizes) {
-    const std::vector<Evaluation> loads =
+    std::vector<Evaluation> loads =
         pricing.loads({.input_tokens = job.input_tokens, .output_tokens = job.output_tokens}, tp);
+    // No level is stated of the wait for the first token, which has no end there.
+    if (assumes) std::erase_if(loads, is_saturated);
     const auto take = [&](Sureness sureness, Offer& best) {
       UnitLoad load = UnitPricing::most(loads, levels, most, sureness);
       if (!load.serves()) return load.reason;

@@ -197,6 +197,59 @@ INSTANTIATE_TEST_SUITE_P(
                  "compare-devices h100 h200 --model llama-3.3-70b --tpot 1ms",
                  {"no configuration keeps every level; nearest: "},
                  2},
+        Question{"a_simulated_step_that_does_not_fit",
+                 "simulate llama-3.3-70b --device rtx-4090 --runs 0",
+                 {"^does not fit in bf16: needs 132 GiB a rank of 23\\.5 GiB; fits from 8 devices "
+                  "\\(tp8\\)",
+                  "^if it fitted: [0-9.]+ ms a step: .* tokens/s"}},
+        Question{
+            "how_many_for_users",
+            "plan-size deepseek-v3 --device mi300x --users 500",
+            {"^[0-9]+ x mi300x serve 500 users at a time .* busy; [0-9]+ keep it with 90 % "
+             "probability$",
+             "^each: .*TTFT [0-9]+ ms .* at [0-9]+ requests at a time \\(all begin at once, and "
+             "each asks again as it is answered\\); interactivity >= 20\\.0 tokens/s per user "
+             "\\(assumed: no --slo\\)$",
+             "^1 day: .*energy"}},
+        Question{"how_many_at_levels_and_a_price",
+                 "plan-size llama-3.1-8b --device h100 --users 50 --ttft 1s --tpot 40ms --price "
+                 "h100=2.5",
+                 {"^1 x h100-sxm serve 50 users", "; TTFT <= 1000 ms, TPOT <= 40\\.0 ms$",
+                  "^1 day: 24 device-hours, energy .*, cost 60 money"}},
+        Question{"how_many_at_a_price_of_another_device",
+                 "plan-size llama-3.1-8b --device h100 --users 50 --price h200=2.5",
+                 {"^halmark: --price: the load is of h100-sxm, not of h200$"},
+                 2},
+        Question{"how_many_for_requests_longer_than_the_model",
+                 "plan-size llama-3.1-8b --device h100 --users 5 --input 200000",
+                 {"^halmark: .*context_exceeds_model: context 200200 exceeds"},
+                 2},
+        Question{
+            "the_least_device_for_a_rate",
+            "plan-size llama-3.1-8b --require --slo ttft_ms=500 --requests-per-s 5",
+            {"^halmark: --require: --requests-per-s says nothing of the least device; .*--users"},
+            2},
+        Question{"the_least_device_for_users",
+                 "plan-size llama-3.1-8b --require --ttft 500ms --users 5",
+                 {"^llama-3.1-8b: 5 requests of 1000 \\+ 200 tokens at a time on 1 device$"}},
+        Question{
+            "a_mix_in_the_words_of_the_others",
+            "plan-mix llama-3.1-8b --devices h100,l4 --requests-per-s 5 --price h100=2.5,l4=0.8 "
+            "--tpot 50ms",
+            {"^llama-3\\.1-8b: the cheapest mix costs 2\\.50 USD/h$"}},
+        Question{"a_model_by_another_name", "models llama-3.3-70b", {"", "^llama-3\\.1-70b "}},
+        Question{"a_kernel_is_no_model",
+                 "tune mykernel.cu",
+                 {"'mykernel.cu' is a kernel's source, not a sweep or model; halmark judge "
+                  "mykernel.cu --op OP"},
+                 2},
+        Question{"a_search_on_several_devices",
+                 "tune qwen3-32b --device h200,mi300x",
+                 {"halmark compare-devices h200 mi300x --model qwen3-32b$"},
+                 2},
+        Question{"a_search_in_4_bits",
+                 "tune qwen3-8b --device h100 --dtype int4",
+                 {"^qwen3-8b-1x-h100", "^choice \\(\\*\\): point [0-9]+, x[0-9]+ t[0-9]+ w4a16 "}},
         Question{"two_measurements",
                  "model llama-3.1-8b --device rtx-4090 --tokens-per-s 35 --measured-ms 28",
                  {"--measured-ms and --tokens-per-s are one measurement"},
@@ -206,6 +259,20 @@ INSTANTIATE_TEST_SUITE_P(
                  {"--tokens-per-s is no rate"},
                  2}),
     [](const auto& info) { return std::string(info.param.name); });
+
+using QuestionsOfBench = HalmarkTest;
+
+TEST_F(QuestionsOfBench, a_usual_problem_is_assumed_and_said_behind_the_answer) {
+  const Outcome o =
+      halmark(words("bench --op copy --backend fake --rounds 1 --seconds 0.001 --no-store"));
+  EXPECT_NE(o.exit_code, 2) << o.err;
+  std::istringstream text(o.out);
+  std::string first, second;
+  std::getline(text, first);
+  std::getline(text, second);
+  EXPECT_TRUE(std::regex_search(first, std::regex("copy: .*B/s|no time: "))) << first;
+  EXPECT_EQ(second, "assumed: --params bytes=16777216 --dtype f32");
+}
 
 class ModelFigures : public HalmarkTest {};
 

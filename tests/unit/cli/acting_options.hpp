@@ -303,7 +303,6 @@ inline constexpr const char* acting_options = R"(
   --users 4000
 > plan-size qwen3-0.6b --device h100-sxm --input 100 --output 50 --require --slo tpot_ms=30
   --slo tpot_ms=3
-  --concurrency 4
   --tp 2
 > plan-mix qwen3-0.6b --devices h100-sxm,l4 --input-tokens 64 --output-tokens 32 --rate 4 --price h100-sxm=2,l4=1 --tp 1 --slices 1
   model qwen3-1.7b

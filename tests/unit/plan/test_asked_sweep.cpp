@@ -175,6 +175,15 @@ TEST(AskedSweep, requests_in_flight_and_a_recipe_of_4_bits_are_those_that_were_s
   EXPECT_THAT(text, HasSubstr("w4a16: nothing wider fits"));
 }
 
+TEST(AskedSweep, precisions_that_are_stated_are_those_that_are_tried) {
+  AskedSweep a = asked(8);
+  a.stated = "fp8";
+  a.dtypes = {"w4a16", "bf16"};
+  EXPECT_THAT(asked_sweep_text(a, device(8)),
+              HasSubstr("dtypes = [\"w4a16\", \"bf16\"]  # as stated\n"));
+  EXPECT_EQ(stated_option({.dtypes = {"fp8"}}), "--dtype");
+}
+
 // A device without a peak for bf16 has its 16 bits in f16.
 TEST(AskedSweep, the_16_bits_are_those_that_the_device_computes_in) {
   Device old = device(1);

@@ -42,13 +42,17 @@ TEST(LoadFile, refuses_with_the_place) {
 }
 
 TEST(ServiceLevels, read_from_a_command_line_as_from_a_sweep) {
-  const auto levels = parse_service_levels({"ttft_ms=500", "tokens_per_s=12.5"}, "--slo");
+  const auto levels =
+      service_levels({.slo = {"ttft_ms=500", "tokens_per_s=12.5"}, .ttft = {}, .tpot = {}});
   ASSERT_EQ(levels.size(), 2u);
   EXPECT_EQ(levels[0].limit, 500e6);
   EXPECT_EQ(levels[1].limit, 12.5);
-  expect_error([] { (void)parse_service_levels({"ttft=5"}, "--slo"); }, "ttft_ms");
+  expect_error([] { (void)service_levels({.slo = {"ttft=5"}, .ttft = {}, .tpot = {}}); },
+               "ttft_ms");
   for (const char* bad : {"", "=", "ttft_ms", "ttft_ms=", "ttft_ms=-1", "ttft_ms=1s"}) {
-    EXPECT_EQ(error_of([bad] { (void)parse_service_levels({bad}, "--slo"); }).exit_code(),
+    EXPECT_EQ(error_of([bad] {
+                (void)service_levels({.slo = {bad}, .ttft = {}, .tpot = {}});
+              }).exit_code(),
               ExitCode::refused)
         << bad;
   }
@@ -80,18 +84,31 @@ TEST(LoadFile, has_one_to_64_buckets) {
 }
 
 TEST(ServiceLevels, end_at_1e15_and_name_their_place) {
-  const auto levels = parse_service_levels({"ttft_ms=1e15"}, "--slo");
+  const auto levels = service_levels({.slo = {"ttft_ms=1e15"}, .ttft = {}, .tpot = {}});
   ASSERT_EQ(levels.size(), 1u);
   EXPECT_EQ(levels[0].limit, 1e21) << "in ns";
   EXPECT_EQ(levels[0].where, "--slo");
   EXPECT_EQ(levels[0].objective, Objective::ttft);
   for (const char* bad : {"ttft_ms=1.1e15", "ttft_ms=0", "ttft_ms=nan", "ttft_ms=5="}) {
-    EXPECT_THAT(error_of([bad] { (void)parse_service_levels({bad}, "--slo"); }).line(),
-                testing::AllOf(HasSubstr("--slo"), HasSubstr("states no limit"),
-                               HasSubstr("as in ttft_ms=500")))
+    EXPECT_THAT(
+        error_of([bad] { (void)service_levels({.slo = {bad}, .ttft = {}, .tpot = {}}); }).line(),
+        testing::AllOf(HasSubstr("--slo"), HasSubstr("states no limit"),
+                       HasSubstr("as in ttft_ms=500")))
         << bad;
   }
-  expect_error([] { (void)parse_service_levels({"=5"}, "--slo"); }, "names no level");
+  for (const StatedLevels& twice : {StatedLevels{{"ttft_ms=500"}, "1s", {}},
+                                    StatedLevels{{"tpot_ms=5", "tpot_ms=6"}, {}, {}}}) {
+    expect_error([&] { (void)service_levels(twice); }, "is stated twice");
+  }
+  const auto both = service_levels({{"tokens_per_s=9"}, "1.5s", "30ms"});
+  ASSERT_EQ(both.size(), 3u);
+  EXPECT_EQ(both[1].objective, Objective::ttft);
+  EXPECT_EQ(both[1].limit, 1.5e9);
+  EXPECT_EQ(both[2].objective, Objective::tpot);
+  EXPECT_EQ(both[2].limit, 30e6);
+  expect_error([] { (void)service_levels({{}, "500", {}}); }, "is no duration");
+  expect_error([] { (void)service_levels({.slo = {"=5"}, .ttft = {}, .tpot = {}}); },
+               "names no level");
 }
 
 }  // namespace
