@@ -46,9 +46,10 @@ std::string answer_of(const TunePlan& plan) {
     is_countable = is_countable && problem.space().is_countable();
     configurations += problem.space().size();
   }
-  std::string out = fmt::format(
-      "about {} of measuring on {}: {}configurations of {}", minutes_text(measuring_s(plan)),
-      plan.sweep().backend, is_countable ? fmt::format("{} ", configurations) : "", plan.spec().id);
+  std::string out = fmt::format("about {} of measuring on {}: {}configuration{} of {}",
+                                minutes_text(measuring_s(plan)), plan.sweep().backend,
+                                is_countable ? fmt::format("{} ", configurations) : "",
+                                configurations == 1 ? "" : "s", plan.spec().id);
   if (!has_choice(plan)) return out + '\n';
   return out + fmt::format("; all would take {}, so {} chooses\n",
                            minutes_text(plan.forecast().seconds), plan.sweep().sampler);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/json/json.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/served_table.hpp"
@@ -101,6 +104,21 @@ std::string replicas_text(const Device& device, const ModelSpec& spec, const Job
                      r.levels.empty() ? "" : "; " + r.levels);
 }
 
+// What an MFU that nobody stated is worth: of the runs that papers report, most lie between 30 and
+// 50 %.
+std::string margin_text(const SizedJob& sized) {
+  const auto mfu = std::ranges::find(sized.assumptions, "mfu", &Assumption::name);
+  if (mfu == sized.assumptions.end() || !mfu->value || !mfu->source.starts_with("assumed")) {
+    return {};
+  }
+  const auto devices_at = [&](double other) {
+    const double devices = std::ceil(sized.plan.exact_devices * *mfu->value / other);
+    return std::max(static_cast<std::int64_t>(devices), sized.devices_for_memory);
+  };
+  return fmt::format("; at {:.0f} % MFU, which is assumed: {} at 30 %, {} at 50 %",
+                     100 * *mfu->value, devices_at(0.3), devices_at(0.5));
+}
+
 report::View assumptions_view(const std::vector<Assumption>& assumptions) {
   Json list = Json::array();
   report::TextTable table({"assumption", "value", "unit", "from"}, {false, true, false, false});
@@ -133,10 +151,11 @@ report::View job_view(const ModelSpec& spec, const Device& device, const Job& as
       fmt::format("{:.4g} {}: {:.6g} device-hours", plan.seconds / seconds_per_day,
                   plan.seconds == seconds_per_day ? "day" : "days", plan.device_hours);
   const std::string answer =
-      replica != nullptr ? replicas_text(device, spec, asked, sized, *replica) + hours
-                         : fmt::format("{}\n{} x {} for {} (by FLOPs {:.4g}, by memory {})\n",
-                                       job.text, plan.devices, device.id, hours, plan.exact_devices,
-                                       sized.devices_for_memory);
+      replica != nullptr
+          ? replicas_text(device, spec, asked, sized, *replica) + hours
+          : fmt::format("{} x {} for {} (by FLOPs {:.4g}, by memory {}){}\n{}\n", plan.devices,
+                        device.id, hours, plan.exact_devices, sized.devices_for_memory,
+                        asked.tokens && asked.devices == 0 ? margin_text(sized) : "", job.text);
   Json data = {{"model", spec.id},
                {"device", device.id},
                {"job", job.data},

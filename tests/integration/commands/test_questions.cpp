@@ -211,6 +211,13 @@ INSTANTIATE_TEST_SUITE_P(
              "each asks again as it is answered\\); interactivity >= 20\\.0 tokens/s per user "
              "\\(assumed: no --slo\\)$",
              "^1 day: .*energy"}},
+        // 705.5 devices at 40 %: times 4/3, and times 4/5.
+        Question{
+            "how_many_for_training",
+            "plan-size llama-3.1-8b --device h100 --tokens 15e12 --days 30",
+            {"^706 x h100-sxm for 29\\.98 days: .*; at 40 % MFU, which is assumed: 941 at 30 %, "
+             "565 at 50 %$",
+             "^training llama-3.1-8b on 1\\.5e\\+13 tokens"}},
         Question{"how_many_at_levels_and_a_price",
                  "plan-size llama-3.1-8b --device h100 --users 50 --ttft 1s --tpot 40ms --price "
                  "h100=2.5",

@@ -301,10 +301,14 @@ inline constexpr const char* acting_options = R"(
   --latency roofline
 > plan-size qwen3-0.6b --device h100-sxm --users 4
   --users 4000
+  --ttft 2s
+  --tpot 2s
 > plan-size qwen3-0.6b --device h100-sxm --input 100 --output 50 --require --slo tpot_ms=30
   --slo tpot_ms=3
   --tp 2
 > plan-mix qwen3-0.6b --devices h100-sxm,l4 --input-tokens 64 --output-tokens 32 --rate 4 --price h100-sxm=2,l4=1 --tp 1 --slices 1
+  --ttft 2s
+  --tpot 2s
   model qwen3-1.7b
   --devices h100-sxm
   --load load.toml
@@ -367,6 +371,7 @@ inline constexpr const char* acting_options = R"(
   --input 64
   --output 32
   --concurrency 3,5
+  --dtype fp8
   --ttft 1s
   --tpot 1s
   ! --again --no-winners --gap --safety --validate: of measured sweeps: tests/integration/tune
