@@ -216,7 +216,7 @@ TEST_F(Judge, refuses_what_is_no_source) {
                                   Arguments{"judge", "absent.cpp", "--op", "gemm"}}) {
     const Outcome o = halmark(absent);
     EXPECT_EQ(o.exit_code, 2);
-    EXPECT_THAT(o.out + o.err, AllOf(HasSubstr("absent.cpp"), HasSubstr("cannot be read")))
+    EXPECT_THAT(o.out + o.err, testing::AllOf(HasSubstr("absent.cpp"), HasSubstr("cannot be read")))
         << "the file is said before what else is missing";
   }
   const Outcome collective = halmark({"judge", std::string(sources) + "softmax.cpp", "--op",
