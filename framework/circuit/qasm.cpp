@@ -1,32 +1,78 @@
 #include "circuit/qasm.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
-#include <map>
-#include <numbers>
 
-#include "circuit/qasm_tokens.hpp"
+#include "circuit/qasm_gates.hpp"
+#include "circuit/qasm_registers.hpp"
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::circuit {
 namespace {
 
-struct Register {
-  bool is_quantum = true;
-  int begin = 0, size = 1;
-};
+constexpr const char* way_out = "write the circuit out, with measurements at its end";
+constexpr std::int64_t statements_max = 2'000'000;  // that are executed, empty ones too
 
-class Parser {
+struct NotRead {
+  std::string_view word, what;
+};
+constexpr std::array not_read = {NotRead{"duration", "a time"},
+                                 NotRead{"stretch", "a time"},
+                                 NotRead{"delay", "a time"},
+                                 NotRead{"box", "a time"},
+                                 NotRead{"durationof", "a time"},
+                                 NotRead{"defcal", "calibration"},
+                                 NotRead{"defcalgrammar", "calibration"},
+                                 NotRead{"cal", "calibration"},
+                                 NotRead{"while", "a loop that depends on a measurement"},
+                                 NotRead{"def", "a subroutine"},
+                                 NotRead{"extern", "a function outside of the file"},
+                                 NotRead{"opaque", "a gate without a body"},
+                                 NotRead{"input", "a parameter of a run"},
+                                 NotRead{"output", "a parameter of a run"},
+                                 NotRead{"array", "an array"},
+                                 NotRead{"complex", "a complex number"},
+                                 NotRead{"switch", "a choice"},
+                                 NotRead{"return", "a subroutine"},
+                                 NotRead{"break", "a loop that is left"},
+                                 NotRead{"continue", "a loop that is left"},
+                                 NotRead{"end", "an end in between"}};
+
+class Parser final : public BodyReader {
  public:
-  Parser(std::string_view text, const std::string& where) : tokens_(text, where) {}
+  Parser(std::string_view text, const std::string& where)
+      : tokens_(text, where),
+        values_(tokens_, scopes_),
+        registers_(tokens_, scopes_, values_, circuit_),
+        gates_(tokens_, scopes_, *this) {}
 
   Circuit circuit() {
     header();
     while (tokens_.peek().kind != Token::Kind::end) statement();
     if (circuit_.qubits == 0) tokens_.refuse(tokens_.peek(), "a circuit without a qubit");
+    circuit_.gates = gates_.take();
     return std::move(circuit_);
+  }
+
+  void read_body(const GateDefinition& definition) override {
+    tokens_.go_to(definition.body);
+    while (!tokens_.accept("}")) statement();
+  }
+
+  // Of a body of the library, on qubits 0, 1, ...
+  std::vector<GateUse> body(const GateUse& gate) {
+    for (std::size_t i = 0; i < gate.angles.size(); ++i) {
+      scopes_.declare("t" + std::to_string(i), {.number = gate.angles[i], .type = "float"});
+    }
+    for (std::size_t i = 0; i < gate.qubits.size(); ++i) {
+      scopes_.declare(std::string(1, static_cast<char>('a' + i)),
+                      {.kind = Value::Kind::qubits, .places = {gate.qubits[i]}});
+    }
+    while (tokens_.peek().kind != Token::Kind::end) statement();
+    return gates_.take();
   }
 
  private:
@@ -38,44 +84,71 @@ class Parser {
     if (version.text != "2.0" && version.text != "2" && !version.text.starts_with("3")) {
       tokens_.refuse(version, "OpenQASM " + version.text + " is not read", "2.0 and 3 are");
     }
+    if (version.text.starts_with("2")) values_.be_of_version_2();
     tokens_.expect(";");
   }
 
   void statement() {
+    if (++statements_ > statements_max) {
+      tokens_.refuse(tokens_.peek(), "more than 2 million statements are executed");
+    }
     const Token word = tokens_.peek();
+    if (tokens_.accept("@")) return annotation(word);
     if (word.kind != Token::Kind::word) {
-      tokens_.refuse(word, "expected a statement, found '" + word.text + "'");
+      const bool is_physical = word.text == "$";
+      tokens_.refuse(word, is_physical ? "not read: '$', a qubit of one device"
+                                       : "expected a statement, found '" + word.text + "'");
     }
     tokens_.take();
-    if (word.text == "include") {
-      include();
-    } else if (word.text == "qreg" || word.text == "creg") {
-      const Token name = tokens_.expect_word("the name of a register");
-      tokens_.expect("[");
-      declare(name, word.text == "qreg", size());
-    } else if (word.text == "qubit" || word.text == "bit") {
-      const std::int64_t count = tokens_.accept("[") ? size() : 1;
-      declare(tokens_.expect_word("the name of a register"), word.text == "qubit", count);
-    } else if (word.text == "barrier") {
-      while (!tokens_.accept(";")) {
-        if (tokens_.peek().kind == Token::Kind::end) tokens_.expect(";");
-        tokens_.take();
-      }
-      return;
-    } else if (word.text == "measure") {
-      const auto from = operand(true);
-      tokens_.expect("->");
-      measure(word, from, operand(false));
-    } else if (registers_.contains(word.text)) {
-      const auto to = operand_of(word, false);
-      tokens_.expect("=");
-      const Token verb = tokens_.expect_word("'measure'");
-      if (verb.text != "measure") tokens_.refuse(verb, "only 'measure' may stand behind '='");
-      measure(word, operand(true), to);
-    } else {
-      use(word);
+    const auto refused = std::ranges::find(not_read, word.text, &NotRead::word);
+    if (refused != not_read.end()) {
+      tokens_.refuse(word, "not read: '" + word.text + "', " + std::string(refused->what), way_out);
     }
+    if (word.text == "gate") return definition();
+    if (word.text == "for") return loop(word);
+    if (word.text == "if") return condition(word);
+    if (word.text == "pragma") return annotation(word);
+    simple(word);
     tokens_.expect(";");
+  }
+
+  // Up to the end of its line: what others may do with it.
+  void annotation(const Token& first) {
+    while (tokens_.peek().line == first.line && tokens_.peek().kind != Token::Kind::end) {
+      tokens_.take();
+    }
+  }
+
+  void simple(const Token& word) {
+    const Value* value = scopes_.find(word.text);
+    if (word.text == "include") return include();
+    if (word.text == "qreg" || word.text == "creg") return old_register(word);
+    if (word.text == "qubit" || word.text == "bit") return new_register(word);
+    if (word.text == "const" || is_number_type(word.text)) return registers_.variable(word);
+    if (word.text == "let") return registers_.alias();
+    if (word.text == "barrier" || word.text == "nop") {
+      while (tokens_.peek().text != ";" && tokens_.peek().kind != Token::Kind::end) tokens_.take();
+      return;
+    }
+    if (word.text == "reset") return reset(word);
+    if (word.text == "measure") {
+      const auto from = registers_.operand(Value::Kind::qubits);
+      tokens_.expect("->");
+      return measure(word, from, registers_.operand(Value::Kind::bits));
+    }
+    const std::string& next = tokens_.peek().text;
+    const bool is_number = value != nullptr && value->kind == Value::Kind::number;
+    if (is_number && tokens_.peek().kind == Token::Kind::sign && next.ends_with('=')) {
+      return registers_.assign(word);
+    }
+    // Qubits may have the name of a gate.
+    const bool is_register = value != nullptr && !is_number;
+    if (is_register && (value->kind == Value::Kind::bits || next == "=" || next == "[")) {
+      const auto to = registers_.operand_of(word, Value::Kind::bits);
+      tokens_.expect("=");
+      return measured_into(to);
+    }
+    use(word);
   }
 
   void include() {
@@ -86,61 +159,114 @@ class Parser {
     }
   }
 
-  std::int64_t integer(std::int64_t low, std::int64_t high) {
-    const Token number = tokens_.take();
-    std::int64_t value = 0;
-    const char* end = number.text.data() + number.text.size();
-    const auto read = std::from_chars(number.text.data(), end, value);
-    if (number.kind != Token::Kind::number || read.ptr != end || read.ec != std::errc{} ||
-        value < low || value > high) {
-      tokens_.refuse(number, "expected an integer in " + std::to_string(low) + ".." +
-                                 std::to_string(high) + ", found '" + number.text + "'");
+  void old_register(const Token& word) {
+    const Token name = tokens_.expect_word("the name of a register");
+    tokens_.expect("[");
+    const auto kind = word.text == "qreg" ? Value::Kind::qubits : Value::Kind::bits;
+    registers_.declare(name, kind, registers_.size());
+  }
+
+  void new_register(const Token& word) {
+    const std::int64_t count = tokens_.accept("[") ? registers_.size() : 1;
+    const Token name = tokens_.expect_word("the name of a register");
+    const auto kind = word.text == "qubit" ? Value::Kind::qubits : Value::Kind::bits;
+    registers_.declare(name, kind, count);
+    if (word.text == "bit" && tokens_.accept("=")) {
+      measured_into(scopes_.find(name.text)->places);
     }
-    return value;
   }
 
-  std::int64_t size() {
-    const std::int64_t value = integer(1, circuit_qubits_max);
-    tokens_.expect("]");
-    return value;
-  }
-
-  void declare(const Token& name, bool is_quantum, std::int64_t size) {
-    int& total = is_quantum ? circuit_.qubits : circuit_.bits;
-    if (registers_.contains(name.text))
-      tokens_.refuse(name, "'" + name.text + "' is there already");
-    if (total + size > circuit_qubits_max) {
-      tokens_.refuse(name, "more than " + std::to_string(circuit_qubits_max) + " qubits or bits");
-    }
-    registers_[name.text] = {is_quantum, total, static_cast<int>(size)};
-    total += static_cast<int>(size);
-  }
-
-  // A register or one element of it.
-  std::vector<int> operand(bool is_quantum) {
-    return operand_of(tokens_.expect_word("a register"), is_quantum);
-  }
-  std::vector<int> operand_of(const Token& name, bool is_quantum) {
-    const auto found = registers_.find(name.text);
-    if (found == registers_.end() || found->second.is_quantum != is_quantum) {
-      std::vector<std::string> known;
-      for (const auto& [each, reg] : registers_) {
-        if (reg.is_quantum == is_quantum) known.push_back(each);
+  void definition() {
+    const Token name = tokens_.expect_word("the name of a gate");
+    GateDefinition out;
+    if (tokens_.accept("(")) {
+      while (!tokens_.accept(")")) {
+        out.parameters.push_back(tokens_.expect_word("the name of an angle").text);
+        if (!tokens_.accept(",") && tokens_.peek().text != ")") tokens_.expect(")");
       }
-      tokens_.refuse(name,
-                     std::string("no register of ") + (is_quantum ? "qubits" : "bits") +
-                         " has the name '" + name.text + "'",
-                     suggestion(name.text, known));
     }
-    const Register& reg = found->second;
-    if (tokens_.accept("[")) {
-      const auto index = static_cast<int>(integer(0, reg.size - 1));
-      tokens_.expect("]");
-      return {reg.begin + index};
+    do {
+      out.qubits.push_back(tokens_.expect_word("the name of a qubit").text);
+    } while (tokens_.accept(","));
+    if (tokens_.peek().text != "{") tokens_.expect("{");
+    out.body = tokens_.at() + 1;
+    tokens_.skip_statement();
+    gates_.define(name, std::move(out));
+  }
+
+  void block() {
+    scopes_.open();
+    if (tokens_.accept("{")) {
+      while (!tokens_.accept("}")) {
+        if (tokens_.peek().kind == Token::Kind::end) tokens_.expect("}");
+        statement();
+      }
+    } else {
+      statement();
     }
-    std::vector<int> all;
-    for (int i = 0; i < reg.size; ++i) all.push_back(reg.begin + i);
-    return all;
+    scopes_.close();
+  }
+
+  // What a condition or range says is known, unless bits stand in it.
+  void require_known(const Token& word, const char* what, std::string_view end) {
+    for (std::size_t i = 0; tokens_.peek(i).kind != Token::Kind::end; ++i) {
+      const Token& one = tokens_.peek(i);
+      const Value* value = one.kind == Token::Kind::word ? scopes_.find(one.text) : nullptr;
+      if (value != nullptr && value->kind == Value::Kind::bits) {
+        tokens_.refuse(word, "not read: '" + word.text + "', " + what, way_out);
+      }
+      if (one.text == end) return;
+    }
+  }
+
+  void condition(const Token& word) {
+    require_known(word, "which depends on a measurement", ")");
+    tokens_.expect("(");
+    const bool holds = values_.number() != 0;
+    tokens_.expect(")");
+    holds ? block() : tokens_.skip_statement();
+    if (tokens_.peek().text != "else") return;
+    tokens_.take();
+    holds ? tokens_.skip_statement() : block();
+  }
+
+  void loop(const Token& word) {
+    Token name = tokens_.expect_word("a loop variable");
+    std::string type = "int";
+    if (is_number_type(name.text)) {
+      type = name.text;
+      if (tokens_.accept("[")) registers_.size();
+      name = tokens_.expect_word("a loop variable");
+    }
+    const Token in = tokens_.expect_word("'in'");
+    if (in.text != "in") tokens_.refuse(in, "expected 'in', found '" + in.text + "'");
+    require_known(word, "a loop that depends on a measurement",
+                  tokens_.peek().text == "{" ? "}" : "]");
+    const std::vector<double> values = registers_.range();
+    const std::size_t body = tokens_.at();
+    if (values.empty()) tokens_.skip_statement();
+    for (const double value : values) {
+      tokens_.go_to(body);
+      scopes_.open();
+      scopes_.declare(name.text, {.number = value, .type = type});
+      block();
+      scopes_.close();
+    }
+  }
+
+  void reset(const Token& word) {
+    for (const int qubit : registers_.operand(Value::Kind::qubits)) {
+      const bool is_measured = std::ranges::any_of(
+          circuit_.measured, [qubit](const Measured& m) { return m.qubit == qubit; });
+      if (!is_measured && !gates_.is_touched(qubit)) continue;
+      tokens_.refuse(word, "not read: 'reset' of a qubit that was used before", way_out);
+    }
+  }
+
+  void measured_into(const std::vector<int>& to) {
+    const Token verb = tokens_.expect_word("'measure'");
+    if (verb.text != "measure") tokens_.refuse(verb, "only 'measure' may stand behind '='");
+    measure(verb, registers_.operand(Value::Kind::qubits), to);
   }
 
   void measure(const Token& at, const std::vector<int>& from, const std::vector<int>& to) {
@@ -148,117 +274,68 @@ class Parser {
       tokens_.refuse(at, std::to_string(from.size()) + " qubits are measured into " +
                              std::to_string(to.size()) + " bits");
     }
-    for (std::size_t i = 0; i < from.size(); ++i) circuit_.measured.push_back({from[i], to[i]});
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      circuit_.measured.push_back({from[i], to[i]});
+      gates_.measure(from[i]);
+    }
   }
 
-  void use(const Token& name) {
-    const GateKind* kind = find_gate(name.text);
-    if (kind == nullptr) {
-      static const std::vector<std::string> later{"gate",  "opaque", "reset", "if",   "for",
-                                                  "while", "def",    "input", "const"};
-      const bool is_later = std::ranges::find(later, name.text) != later.end();
-      tokens_.refuse(name, (is_later ? "not read: '" : "unknown gate '") + name.text + "'",
-                     is_later ? "write the circuit out, with measurements at its end"
-                              : suggestion(name.text, gate_names()));
+  Modifier modifier(const Token& word) {
+    using enum Modifier::Kind;
+    Modifier out{.kind = word.text == "ctrl"      ? control
+                         : word.text == "negctrl" ? negative_control
+                         : word.text == "inv"     ? inverse
+                                                  : power};
+    if (out.kind != inverse && tokens_.accept("(")) {
+      out.number = out.kind == power ? values_.angle()
+                                     : static_cast<double>(values_.whole(1, circuit_qubits_max));
+      tokens_.expect(")");
     }
-    std::vector<double> angles;
+    tokens_.expect("@");
+    return out;
+  }
+
+  void use(const Token& word) {
+    GateCall call{.at = word, .angles = {}, .modifiers = {}, .operands = {}};
+    while (call.at.text == "ctrl" || call.at.text == "negctrl" || call.at.text == "inv" ||
+           call.at.text == "pow") {
+      call.modifiers.push_back(modifier(call.at));
+      call.at = tokens_.expect_word("a gate");
+    }
+    gates_.require_known(call.at);
     if (tokens_.accept("(")) {
       while (!tokens_.accept(")")) {
-        angles.push_back(angle());
+        call.angles.push_back(values_.angle());
         if (!tokens_.accept(",")) {
           tokens_.expect(")");
           break;
         }
       }
     }
-    std::vector<std::vector<int>> operands{operand(true)};
-    while (tokens_.accept(",")) operands.push_back(operand(true));
-    if (static_cast<int>(angles.size()) != kind->angles ||
-        static_cast<int>(operands.size()) != kind->qubits()) {
-      tokens_.refuse(name, "'" + name.text + "' takes " + std::to_string(kind->angles) +
-                               " angles and " + std::to_string(kind->qubits()) + " qubits, got " +
-                               std::to_string(angles.size()) + " and " +
-                               std::to_string(operands.size()));
+    if (tokens_.peek().text != ";" || !(call.at.text == "gphase")) {
+      do {
+        call.operands.push_back(registers_.operand(Value::Kind::qubits));
+      } while (tokens_.accept(","));
     }
-    broadcast(name, angles, operands);
-  }
-
-  // Registers stand for their elements one by one; single qubits are repeated.
-  void broadcast(const Token& name, const std::vector<double>& angles,
-                 const std::vector<std::vector<int>>& operands) {
-    std::size_t width = 1;
-    for (const auto& each : operands) {
-      if (each.size() != 1 && width != 1 && each.size() != width) {
-        tokens_.refuse(name, "registers of different sizes in one gate");
-      }
-      width = std::max(width, each.size());
-    }
-    for (std::size_t i = 0; i < width; ++i) {
-      GateUse gate{name.text, angles, {}};
-      for (const auto& each : operands) gate.qubits.push_back(each[each.size() == 1 ? 0 : i]);
-      check(name, gate);
-      circuit_.gates.push_back(std::move(gate));
-    }
-  }
-
-  void check(const Token& name, const GateUse& gate) const {
-    if (circuit_.gates.size() >= circuit_gates_max) tokens_.refuse(name, "more than 10^6 gates");
-    for (std::size_t a = 0; a < gate.qubits.size(); ++a) {
-      const auto again = std::count(gate.qubits.begin(), gate.qubits.end(), gate.qubits[a]);
-      if (again > 1) tokens_.refuse(name, "a gate on the same qubit twice");
-      const auto is_it = [&](const Measured& m) { return m.qubit == gate.qubits[a]; };
-      if (std::ranges::any_of(circuit_.measured, is_it)) {
-        tokens_.refuse(name, "a gate on a qubit that was measured before",
-                       "only measurements at the end are read");
-      }
-    }
-  }
-
-  // Sums of products of factors; `depth` keeps brackets from using up the stack.
-  double angle(int depth = 0) {
-    const Token at = tokens_.peek();
-    double value = product(depth);
-    while (tokens_.peek().text == "+" || tokens_.peek().text == "-") {
-      const bool adds = tokens_.take().text == "+";
-      value += (adds ? 1 : -1) * product(depth);
-    }
-    if (!std::isfinite(value)) tokens_.refuse(at, "an angle that is no finite number");
-    return value;
-  }
-  double product(int depth) {
-    double value = factor(depth);
-    while (tokens_.peek().text == "*" || tokens_.peek().text == "/") {
-      const bool multiplies = tokens_.take().text == "*";
-      const double by = factor(depth);
-      value = multiplies ? value * by : value / by;
-    }
-    return value;
-  }
-  double factor(int depth) {
-    const Token token = tokens_.take();
-    if (depth > 64) tokens_.refuse(token, "more than 64 brackets or signs in one another");
-    if (token.text == "-") return -factor(depth + 1);
-    if (token.text == "pi") return std::numbers::pi;
-    if (token.text == "(") {
-      const double value = angle(depth + 1);
-      tokens_.expect(")");
-      return value;
-    }
-    double value = 0;
-    const char* end = token.text.data() + token.text.size();
-    const auto read = std::from_chars(token.text.data(), end, value);
-    if (token.kind != Token::Kind::number || read.ptr != end || read.ec != std::errc{}) {
-      tokens_.refuse(token, "expected a number or pi, found '" + token.text + "'");
-    }
-    return value;
+    gates_.use(call);
   }
 
   Tokens tokens_;
-  std::map<std::string, Register> registers_;
+  Scopes scopes_;
+  Expressions values_;
   Circuit circuit_;
+  Registers registers_;
+  GateUses gates_;
+  std::int64_t statements_ = 0;
 };
 
 }  // namespace
+
+std::vector<GateUse> definition_of(const GateUse& gate) {
+  const GateKind& kind = *find_gate(gate.name);
+  if (kind.body.empty() || gate.controls > 0 || gate.power != 1) return {gate};
+  return Parser(kind.body, "the library").body(gate);
+}
 
 Circuit parse_qasm(std::string_view text, const std::string& where) {
   return Parser(text, where).circuit();
@@ -266,7 +343,9 @@ Circuit parse_qasm(std::string_view text, const std::string& where) {
 
 Circuit read_qasm(const std::string& path) {
   constexpr InputKind qasm_input{"a circuit", 16 * mebibyte, "name an existing OpenQASM file"};
-  return parse_qasm(read_input(path, qasm_input), input_name(path));
+  const std::string text = read_input(path, qasm_input);
+  require_kind(text, input_name(path), "circuit");
+  return parse_qasm(text, input_name(path));
 }
 
 }  // namespace halmark::circuit

@@ -1,109 +1,180 @@
 #include "circuit/qasm_tokens.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "core/text/error.hpp"
 
 namespace halmark::circuit {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+// Letters beyond ASCII are those of Greek names.
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
+}
+
+Error refused_at(const std::string& where, const Token& at, const std::string& what,
+                 const std::string& remedy) {
+  return refused(printable(what),
+                 where + ':' + std::to_string(at.line) + ':' + std::to_string(at.column), remedy);
+}
+
+class Lexer {
+ public:
+  Lexer(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+
+  std::vector<Token> all() {
+    std::vector<Token> out;
+    do {
+      out.push_back(next());
+    } while (out.back().kind != Token::Kind::end);
+    return out;
+  }
+
+ private:
+  char at(std::size_t offset) const {
+    return position_ + offset < text_.size() ? text_[position_ + offset] : '\0';
+  }
+
+  void step() {
+    if (text_[position_] == '\n') {
+      ++line_;
+      column_ = 0;
+    }
+    ++column_;
+    ++position_;
+  }
+
+  void skip_line() {
+    while (position_ < text_.size() && at(0) != '\n') step();
+  }
+
+  void skip_blanks() {
+    while (position_ < text_.size()) {
+      const char c = at(0);
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+        step();
+      } else if ((c == '/' && at(1) == '/') || c == '#') {  // what stands behind # is a pragma
+        skip_line();
+      } else if (c == '/' && at(1) == '*') {
+        while (position_ < text_.size() && !(at(0) == '*' && at(1) == '/')) step();
+        for (int i = 0; i < 2 && position_ < text_.size(); ++i) step();
+      } else {
+        return;
+      }
+    }
+  }
+
+  void number() {
+    const bool has_base = at(0) == '0' && (at(1) == 'x' || at(1) == 'b' || at(1) == 'o');
+    if (has_base) {
+      while (is_letter(at(0)) || is_digit(at(0))) step();
+      return;
+    }
+    const auto is_exponent = [this](std::size_t back) {
+      const char before = text_[position_ - back];
+      return before == 'e' || before == 'E';
+    };
+    while (is_digit(at(0)) || at(0) == '.' || at(0) == 'e' || at(0) == 'E' || at(0) == '_' ||
+           ((at(0) == '-' || at(0) == '+') && is_exponent(1))) {
+      step();
+    }
+  }
+
+  void sign() {
+    static constexpr std::array<std::string_view, 21> long_signs = {
+        "<<=", ">>=", "**=", "->", "==", "!=", "<=", ">=", "&&", "||", "**",
+        "<<",  ">>",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^="};
+    const auto found = std::ranges::find_if(long_signs, [this](std::string_view one) {
+      return text_.substr(position_).starts_with(one);
+    });
+    const std::size_t length = found == long_signs.end() ? 1 : found->size();
+    for (std::size_t i = 0; i < length; ++i) step();
+  }
+
+  Token next() {
+    skip_blanks();
+    Token out{.text = {}, .line = line_, .column = column_};
+    if (position_ >= text_.size()) return out;
+    const std::size_t begin = position_;
+    if (is_letter(at(0))) {
+      out.kind = Token::Kind::word;
+      while (is_letter(at(0)) || is_digit(at(0))) step();
+    } else if (is_digit(at(0)) || (at(0) == '.' && is_digit(at(1)))) {
+      out.kind = Token::Kind::number;
+      number();
+    } else if (at(0) == '"') {
+      out.kind = Token::Kind::text;
+      step();
+      while (position_ < text_.size() && at(0) != '"' && at(0) != '\n') step();
+      if (at(0) != '"') throw refused_at(where_, out, "a text without its end", {});
+      out.text = text_.substr(begin + 1, position_ - begin - 1);
+      step();
+      return out;
+    } else {
+      out.kind = Token::Kind::sign;
+      sign();
+    }
+    out.text = text_.substr(begin, position_ - begin);
+    return out;
+  }
+
+  std::string_view text_;
+  const std::string& where_;
+  std::size_t position_ = 0;
+  int line_ = 1, column_ = 1;
+};
 
 }  // namespace
 
-Tokens::Tokens(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {
-  advance();
+Tokens::Tokens(std::string_view text, std::string where) : where_(std::move(where)) {
+  all_ = Lexer(text, where_).all();
 }
 
-Token Tokens::take() {
-  Token taken = next_;
-  advance();
+const Token& Tokens::peek(std::size_t ahead) const {
+  return all_[std::min(next_ + ahead, all_.size() - 1)];
+}
+
+const Token& Tokens::take() {
+  const Token& taken = peek();
+  next_ = std::min(next_ + 1, all_.size() - 1);
   return taken;
 }
 
 bool Tokens::accept(std::string_view sign) {
-  if (next_.kind != Token::Kind::sign || next_.text != sign) return false;
-  advance();
+  if (peek().kind != Token::Kind::sign || peek().text != sign) return false;
+  take();
   return true;
 }
 
 void Tokens::expect(std::string_view sign) {
   if (accept(sign)) return;
   const std::string found =
-      next_.kind == Token::Kind::end ? "the end of the file" : "'" + next_.text + "'";
-  refuse(next_, "expected '" + std::string(sign) + "', found " + found);
+      peek().kind == Token::Kind::end ? "the end of the file" : "'" + peek().text + "'";
+  refuse(peek(), "expected '" + std::string(sign) + "', found " + found);
 }
 
 Token Tokens::expect_word(std::string_view what) {
-  if (next_.kind != Token::Kind::word) {
-    refuse(next_, "expected " + std::string(what) + ", found '" + next_.text + "'");
+  if (peek().kind != Token::Kind::word) {
+    refuse(peek(), "expected " + std::string(what) + ", found '" + peek().text + "'");
   }
   return take();
 }
 
+void Tokens::skip_statement() {
+  for (int depth = 0; peek().kind != Token::Kind::end;) {
+    const Token& token = take();
+    if (token.kind != Token::Kind::sign) continue;
+    if (token.text == "{") ++depth;
+    if (token.text == "}") --depth;
+    if (depth == 0 && (token.text == ";" || token.text == "}")) return;
+  }
+  expect("}");
+}
+
 void Tokens::refuse(const Token& at, const std::string& what, const std::string& remedy) const {
-  throw refused(printable(what),
-                where_ + ':' + std::to_string(at.line) + ':' + std::to_string(at.column), remedy);
-}
-
-char Tokens::at(std::size_t offset) const {
-  return position_ + offset < text_.size() ? text_[position_ + offset] : '\0';
-}
-
-void Tokens::step() {
-  if (text_[position_] == '\n') {
-    ++line_;
-    column_ = 0;
-  }
-  ++column_;
-  ++position_;
-}
-
-void Tokens::skip_blanks() {
-  while (position_ < text_.size()) {
-    const char c = at(0);
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      step();
-    } else if (c == '/' && at(1) == '/') {
-      while (position_ < text_.size() && at(0) != '\n') step();
-    } else if (c == '/' && at(1) == '*') {
-      while (position_ < text_.size() && !(at(0) == '*' && at(1) == '/')) step();
-      for (int i = 0; i < 2 && position_ < text_.size(); ++i) step();
-    } else {
-      return;
-    }
-  }
-}
-
-void Tokens::advance() {
-  skip_blanks();
-  next_ = {.text = {}, .line = line_, .column = column_};
-  if (position_ >= text_.size()) return;
-  const std::size_t begin = position_;
-  if (is_letter(at(0))) {
-    next_.kind = Token::Kind::word;
-    while (is_letter(at(0)) || is_digit(at(0))) step();
-  } else if (is_digit(at(0)) || (at(0) == '.' && is_digit(at(1)))) {
-    next_.kind = Token::Kind::number;
-    while (is_digit(at(0)) || at(0) == '.' || at(0) == 'e' || at(0) == 'E' ||
-           ((at(0) == '-' || at(0) == '+') &&
-            (at(static_cast<std::size_t>(-1)) == 'e' || at(static_cast<std::size_t>(-1)) == 'E'))) {
-      step();
-    }
-  } else if (at(0) == '"') {
-    next_.kind = Token::Kind::text;
-    step();
-    while (position_ < text_.size() && at(0) != '"' && at(0) != '\n') step();
-    if (at(0) != '"') refuse(next_, "a text without its end");
-    next_.text = text_.substr(begin + 1, position_ - begin - 1);
-    step();
-    return;
-  } else {
-    next_.kind = Token::Kind::sign;
-    const bool is_arrow = at(0) == '-' && at(1) == '>';
-    step();
-    if (is_arrow) step();
-  }
-  next_.text = text_.substr(begin, position_ - begin);
+  throw refused_at(where_, at, what, remedy);
 }
 
 }  // namespace halmark::circuit

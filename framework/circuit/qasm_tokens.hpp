@@ -1,15 +1,17 @@
-// Words, numbers and signs of OpenQASM with their places.
+// Words, numbers and signs of OpenQASM with their places, all of a text at once: loops and the
+// bodies of gates are read again from where they begin.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halmark::circuit {
 
 struct Token {
   enum class Kind { word, number, text, sign, end };
   Kind kind = Kind::end;
-  std::string text;  // of a sign "->" or one character
+  std::string text;  // of a sign one or two characters: "->", "=="; "<<=" has three
   int line = 1, column = 1;
 };
 
@@ -17,26 +19,23 @@ class Tokens {
  public:
   Tokens(std::string_view text, std::string where);
 
-  const Token& peek() const { return next_; }
-  Token take();
+  const Token& peek(std::size_t ahead = 0) const;
+  const Token& take();
   bool accept(std::string_view sign);  // takes the next one if it is this sign
   void expect(std::string_view sign);
   Token expect_word(std::string_view what);
+  std::size_t at() const { return next_; }
+  void go_to(std::size_t at) { next_ = at; }
+  // Behind a statement or block that is not executed.
+  void skip_statement();
   // Throws Error (exit 2): `what` at the token.
   [[noreturn]] void refuse(const Token& at, const std::string& what,
                            const std::string& remedy = {}) const;
 
  private:
-  void advance();
-  void skip_blanks();
-  char at(std::size_t offset) const;
-  void step();
-
-  std::string_view text_;
   std::string where_;
-  std::size_t position_ = 0;
-  int line_ = 1, column_ = 1;
-  Token next_;
+  std::vector<Token> all_;  // the last one is the end
+  std::size_t next_ = 0;
 };
 
 }  // namespace halmark::circuit

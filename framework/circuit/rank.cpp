@@ -118,6 +118,15 @@ std::string why(const RankedQpu& row) {
   return text;
 }
 
+// "cx 3, h 4", as the file has them.
+std::string names_text(const Circuit& circuit) {
+  std::string out;
+  for (const auto& [name, count] : counts_by_name(circuit)) {
+    out += (out.empty() ? "" : ", ") + name + ' ' + std::to_string(count);
+  }
+  return out.empty() ? out : out + '\n';
+}
+
 Json row_json(const RankedQpu& row) {
   const bool can = row.refusal.empty();
   const auto value = [&](const std::optional<double>& v) {
@@ -161,12 +170,13 @@ report::View rank_view(const Circuit& circuit, const std::vector<RankedQpu>& row
                             {"one_qubit_gates", gates.one_qubit},
                             {"two_qubit_gates", gates.two_qubit},
                             {"depth", gates.depth},
+                            {"gates", counts_by_name(circuit)},
                             {"shots", shots},
                             {"devices", Json::array()}},
                    .text = {}};
   out.text = std::to_string(circuit.qubits) + " qubits, " + std::to_string(gates.one_qubit) +
              " gates of one qubit and " + std::to_string(gates.two_qubit) + " of two, depth " +
-             std::to_string(gates.depth) + "\n\n";
+             std::to_string(gates.depth) + "\n" + names_text(circuit) + '\n';
   report::TextTable table({"QPU", "fidelity", "time per shot", "cost", "why"},
                           {false, true, true, true, false});
   std::string sources;

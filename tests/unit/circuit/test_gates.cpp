@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <sstream>
 
 #include "circuit/circuit.hpp"
 #include "circuit/qasm.hpp"
@@ -117,22 +118,35 @@ TEST(Gates, of_three_and_swaps_permute_the_basis) {
   }
 }
 
+// Qiskit's circuit library (num_params and num_qubits of its classes), qelib1.inc, stdgates.inc.
 TEST(Gates, have_as_many_angles_and_qubits_as_the_library_says) {
-  EXPECT_EQ(find_gate("ccz"), nullptr);
-  EXPECT_EQ(find_gate(""), nullptr);
-  EXPECT_EQ(gate_names().size(), 32u);
-  for (const std::string& name : gate_names()) {
-    const GateKind& kind = *find_gate(name);
-    EXPECT_EQ(kind.name, name);
-    const bool is_three = name == "ccx" || name == "cswap";
-    const bool is_two = !is_three && (name[0] == 'c' || name == "CX" || name == "swap");
-    EXPECT_EQ(kind.qubits(), is_three ? 3 : is_two ? 2 : 1) << name;
-    const bool has_one = name == "rx" || name == "ry" || name == "rz" || name == "p" ||
-                         name == "u1" || name == "cp" || name == "cu1" || name == "crx" ||
-                         name == "cry" || name == "crz";
-    const int angles = name == "u2" ? 2 : name == "u" || name == "U" || name == "u3" ? 3 : has_one;
-    EXPECT_EQ(kind.angles, angles) << name;
+  struct Shape {
+    const char* names;
+    int angles, qubits;
+  };
+  std::size_t names = 0;
+  for (const auto& [all, angles, qubits] : {Shape{"id x y z h s sdg t tdg sx sxdg", 0, 1},
+                                            {"rx ry rz p u1 u0 phase", 1, 1},
+                                            {"u2 r", 2, 1},
+                                            {"u3 u U", 3, 1},
+                                            {"cx CX cy cz ch csx cs csdg swap iswap ecr dcx", 0, 2},
+                                            {"cp cu1 cphase crx cry crz rxx ryy rzz rzx", 1, 2},
+                                            {"cu3", 3, 2},
+                                            {"cu", 4, 2},
+                                            {"ccx ccz cswap rccx", 0, 3},
+                                            {"c3x c3sqrtx c3sx rc3x", 0, 4},
+                                            {"c4x", 0, 5}}) {
+    std::istringstream words(all);
+    for (std::string name; words >> name; ++names) {
+      const GateKind* kind = find_gate(name);
+      ASSERT_NE(kind, nullptr) << name;
+      EXPECT_EQ(kind->angles, angles) << name;
+      EXPECT_EQ(kind->qubits(), qubits) << name;
+    }
   }
+  EXPECT_EQ(gate_names().size(), names);
+  EXPECT_EQ(find_gate(""), nullptr);
+  EXPECT_EQ(find_gate("ccccz"), nullptr);
 }
 
 void expect_counts(const std::string& body, std::int64_t one, std::int64_t two, std::int64_t depth,

@@ -109,7 +109,8 @@ TEST(QasmOperands, are_registers_of_their_kind_within_their_size) {
        {"h 3;", "expected a register, found '3'"},
        {"h qubits[2];", "accepted"},
        {"h qubits[3];", "an integer in 0..2, found '3'"},
-       {"h qubits[-1];", "an integer in 0..2, found '-'"},
+       {"h qubits[-1];", "accepted"},
+       {"h qubits[-4];", "an integer in -3..2, found '-4'"},
        {"qreg two[2];cx qubits,two;", "registers of different sizes in one gate"}},
       head);
   EXPECT_EQ(parse_qasm(head + "qreg two[1];cx qubits,two;", "").gates.size(), 3u);
@@ -143,13 +144,23 @@ TEST(QasmGates, take_what_they_are_made_for) {
                    {"h q[0],q[1];", "got 0 and 2"},
                    {"h() q[0];", "accepted"},
                    {"ccx q[0],q[1],q[0];", "the same qubit twice"},
-                   {"rxx q[0];", "did you mean"}},
+                   {"rxx q[0];", "takes 1 angles and 2 qubits"},
+                   {"rxy q[0];", "did you mean"}},
                   head);
-  for (const char* later :
-       {"gate", "opaque", "reset", "if", "for", "while", "def", "input", "const"}) {
+  for (const auto& [later, what] : {std::pair{"opaque", "a gate without a body"},
+                                    {"while", "a loop that depends on a measurement"},
+                                    {"def", "a subroutine"},
+                                    {"input", "a parameter of a run"},
+                                    {"extern", "a function outside of the file"},
+                                    {"delay", "a time"},
+                                    {"duration", "a time"},
+                                    {"box", "a time"},
+                                    {"defcal", "calibration"},
+                                    {"cal", "calibration"},
+                                    {"array", "an array"}}) {
     EXPECT_THAT(refusal_of(head + later + " q[0];"),
-                HasSubstr("not read: '" + std::string(later) +
-                          "'; write the circuit out, with measurements at its end"));
+                HasSubstr("not read: '" + std::string(later) + "', " + what +
+                          "; write the circuit out, with measurements at its end"));
   }
 }
 

@@ -1,0 +1,285 @@
+#include "core/input/file_kind.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "core/input/input_file.hpp"
+#include "core/input/json_keys.hpp"
+#include "core/text/error.hpp"
+#include "core/text/sqlite_header.hpp"
+
+namespace halmark {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words parts_of(std::string_view text, char separator) {
+  Words out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    out.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+bool is_bare_key(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '"';
+  });
+}
+
+// The names of a TOML text's tables ("[node]", "[[peak]]") and of the keys before the first one.
+// Nothing where its first line that says something is neither.
+std::optional<Words> toml_names(std::string_view text) {
+  Words out;
+  bool is_in_table = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = trimmed(text.substr(at, end - at));
+    at = end + 1;
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t close = line.find(']');
+    const std::size_t sign = line.find('=');
+    if (line[0] == '[' && close != line.npos &&
+        is_bare_key(trimmed(
+            line.substr(line.find_first_not_of('['), close - line.find_first_not_of('['))))) {
+      out.emplace_back(line.substr(0, line.find_last_of(']') + 1));
+      is_in_table = true;
+    } else if (!is_in_table && sign != line.npos && is_bare_key(trimmed(line.substr(0, sign)))) {
+      out.emplace_back(trimmed(line.substr(0, sign)));
+    } else if (out.empty()) {
+      return std::nullopt;
+    }
+  }
+  if (out.empty()) return std::nullopt;
+  return out;
+}
+
+// Everything that the marks of kinds are held against, looked at once.
+struct Traits {
+  std::string_view text;
+  FileFormat format = FileFormat::text;
+  Words names;             // of JSON, TOML or CSV
+  std::string_view first;  // line that is no comment
+  bool is_empty = false;
+};
+
+bool is_binary(std::string_view text) {
+  return std::ranges::any_of(text.substr(0, 4096), [](unsigned char c) {
+    return c < 32 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 27;
+  });
+}
+
+std::string_view first_line(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.starts_with("/*")) {
+      const std::size_t close = text.find("*/");
+      if (line.find("*/") == line.npos) text.remove_prefix(std::min(close, text.size()));
+      continue;
+    }
+    if (!line.empty() && !line.starts_with("//") && !line.starts_with("*/")) return line;
+  }
+  return {};
+}
+
+// A header and a row with as many cells, or a header alone.
+std::optional<Words> csv_columns(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  const Words head = parts_of(trimmed(text.substr(0, end)), ',');
+  if (head.size() < 2) return std::nullopt;
+  const std::string_view rest = end == text.npos ? std::string_view() : text.substr(end + 1);
+  const std::string_view row = trimmed(rest.substr(0, rest.find('\n')));
+  const auto cells = static_cast<std::size_t>(std::ranges::count(row, ',')) + 1;
+  if (!row.empty() && cells < head.size()) return std::nullopt;
+  Words out;
+  for (const std::string& cell : head) {
+    std::string_view name = trimmed(cell);
+    if (name.size() > 1 && name.front() == '"' && name.back() == '"') {
+      name = name.substr(1, name.size() - 2);
+    }
+    out.emplace_back(name);
+  }
+  return out;
+}
+
+Traits traits_of(std::string_view text) {
+  text = text.substr(0, sniffed_bytes);
+  Traits out{.text = text, .names = {}, .first = {}};
+  out.is_empty = trimmed(text).find_first_not_of("\n") == std::string_view::npos;
+  for (const FileKind& kind : file_kinds()) {
+    const std::string_view magic = kind.marks.substr(0, kind.marks.find('|'));
+    if (kind.format == FileFormat::binary && text.starts_with(magic)) {
+      out.format = FileFormat::binary;
+      return out;
+    }
+  }
+  if (is_binary(text)) {
+    out.format = FileFormat::binary;
+    return out;
+  }
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  out.first = first_line(text);
+  if (JsonKeys keys = json_keys(text); keys.is_json) {
+    out.format = FileFormat::json;
+    out.names = std::move(keys.paths);
+  } else if (auto names = toml_names(text)) {
+    out.format = FileFormat::toml;
+    out.names = std::move(*names);
+  } else if (auto columns = csv_columns(text)) {
+    out.format = FileFormat::csv;
+    out.names = std::move(*columns);
+  }
+  return out;
+}
+
+bool has_mark(const Traits& traits, const FileKind& kind, std::string_view mark, bool is_first) {
+  if (kind.format == FileFormat::text) return traits.first.starts_with(mark);
+  if (kind.format == FileFormat::binary) {
+    return is_first ? traits.text.starts_with(mark) : traits.text.find(mark) != mark.npos;
+  }
+  return std::ranges::any_of(traits.names, [&](std::string_view name) {
+    if (mark.starts_with("*.")) return name.ends_with(mark.substr(1));
+    return name == mark;
+  });
+}
+
+bool fits(const Traits& traits, const FileKind& kind) {
+  const bool is_text = kind.format == FileFormat::text && traits.format != FileFormat::binary &&
+                       traits.format != FileFormat::json;
+  if (kind.marks.empty() || (traits.format != kind.format && !is_text)) return false;
+  bool is_first = true;
+  for (const std::string& mark : parts_of(kind.marks, '|')) {
+    if (!has_mark(traits, kind, mark, is_first)) return false;
+    is_first = false;
+  }
+  return true;
+}
+
+const FileKind* kind_of(const Traits& traits) {
+  const auto kinds = file_kinds();
+  const auto found =
+      std::ranges::find_if(kinds, [&](const FileKind& kind) { return fits(traits, kind); });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+// "JSON with the keys 'a', 'b' and others".
+std::string with_names(std::string what, const char* of, const Words& names) {
+  constexpr std::size_t shown = 4;
+  Words top;
+  for (const std::string& name : names) {
+    if (name.find('.') == std::string::npos) top.push_back(printable(name));
+  }
+  for (std::size_t i = 0; i < std::min(top.size(), shown); ++i) {
+    what += (i == 0 ? std::string(" with the ") + of + " '" : ", '") + top[i] + '\'';
+  }
+  return top.size() > shown ? what + " and others" : what;
+}
+
+std::string kind_text(const Traits& traits) {
+  if (traits.is_empty) return "an empty file";
+  if (const FileKind* kind = kind_of(traits)) return std::string(kind->name);
+  switch (traits.format) {
+    case FileFormat::json:
+      return with_names("JSON of another kind", "keys", traits.names);
+    case FileFormat::toml:
+      return with_names("'key = value' lines of another kind", "keys", traits.names);
+    case FileFormat::csv:
+      return with_names("CSV of another kind", "columns", traits.names);
+    case FileFormat::text:
+      return "text that begins with '" + printable(traits.first.substr(0, 40)) + '\'';
+    case FileFormat::binary:
+      break;
+  }
+  return "data of an unknown kind";
+}
+
+}  // namespace
+
+std::string kind_text(std::string_view beginning) { return kind_text(traits_of(beginning)); }
+
+const FileKind* kind_of(std::string_view beginning) { return kind_of(traits_of(beginning)); }
+
+bool is_kind(std::string_view beginning, std::string_view id) {
+  const Traits traits = traits_of(beginning);
+  return std::ranges::any_of(
+      file_kinds(), [&](const FileKind& kind) { return kind.id == id && fits(traits, kind); });
+}
+
+Error other_kind(std::string_view beginning, const std::string& where, std::string_view expected) {
+  const Traits traits = traits_of(beginning);
+  const FileKind* kind = kind_of(traits);
+  const std::string remedy = kind == nullptr || kind->taken.empty()
+                                 ? "name " + std::string(expected)
+                                 : std::string(kind->taken) + " takes it";
+  return refused("this is " + kind_text(traits) + ", and " + std::string(expected) + " is expected",
+                 where, remedy);
+}
+
+namespace {
+
+// What a reader of that format is still asked: it says where the text is broken.
+bool may_be_of(const Traits& traits, FileFormat format) {
+  if (traits.format == format) return true;
+  if (traits.format == FileFormat::binary) return false;
+  const std::size_t first = traits.text.find_first_not_of(" \t\r\n");
+  const bool opens_json =
+      first != std::string_view::npos && (traits.text[first] == '{' || traits.text[first] == '[');
+  switch (format) {
+    case FileFormat::json:
+      return opens_json;
+    case FileFormat::toml:
+      return traits.format != FileFormat::json && traits.text.find(" = ") != std::string_view::npos;
+    case FileFormat::csv:
+      return traits.format == FileFormat::text;
+    case FileFormat::text:
+      return traits.format != FileFormat::json;
+    case FileFormat::binary:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+void require_kind(std::string_view beginning, const std::string& where, std::string_view wanted) {
+  const Traits traits = traits_of(beginning);
+  const FileKind* asked = nullptr;
+  bool is_of_format = false;
+  for (const FileKind& kind : file_kinds()) {
+    if (kind.id != wanted) continue;
+    if (fits(traits, kind) || (kind.marks.empty() && kind.format == traits.format)) return;
+    is_of_format = is_of_format || may_be_of(traits, kind.format);
+    if (asked == nullptr) asked = &kind;
+  }
+  if (is_of_format && kind_of(traits) == nullptr && !traits.is_empty) return;
+  throw other_kind(beginning, where, asked->name);
+}
+
+std::string beginning_of(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  std::string out(std::size_t{64} << 10, '\0');
+  out.resize(InputFile(path, database_input).read(out));
+  return out;
+}
+
+bool names_file(const std::string& word) {
+  std::error_code ignored;
+  return word.find_first_of("/.") != std::string::npos &&
+         std::filesystem::is_regular_file(word, ignored);
+}
+
+}  // namespace halmark
