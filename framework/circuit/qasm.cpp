@@ -19,11 +19,11 @@ constexpr std::int64_t statements_max = 2'000'000;  // that are executed, empty 
 struct NotRead {
   std::string_view word, what;
 };
-constexpr std::array not_read = {NotRead{"duration", "a time"},
-                                 NotRead{"stretch", "a time"},
-                                 NotRead{"delay", "a time"},
-                                 NotRead{"box", "a time"},
-                                 NotRead{"durationof", "a time"},
+constexpr std::array not_read = {NotRead{"duration", "timing"},
+                                 NotRead{"stretch", "timing"},
+                                 NotRead{"delay", "timing"},
+                                 NotRead{"box", "timing"},
+                                 NotRead{"durationof", "timing"},
                                  NotRead{"defcal", "calibration"},
                                  NotRead{"defcalgrammar", "calibration"},
                                  NotRead{"cal", "calibration"},
@@ -343,8 +343,10 @@ Circuit parse_qasm(std::string_view text, const std::string& where) {
 
 Circuit read_qasm(const std::string& path) {
   constexpr InputKind qasm_input{"a circuit", 16 * mebibyte, "name an existing OpenQASM file"};
-  const std::string text = read_input(path, qasm_input);
-  require_kind(text, input_name(path), "circuit");
+  const std::string text = read_kind(path, qasm_input, "circuit");
+  if (text.find("qubit") == text.npos && text.find("qreg") == text.npos) {
+    throw other_kind(text, input_name(path), "an OpenQASM circuit with a register of qubits");
+  }
   return parse_qasm(text, input_name(path));
 }
 

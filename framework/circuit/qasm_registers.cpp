@@ -110,6 +110,10 @@ std::vector<int> Registers::operand(Value::Kind kind) {
 
 std::vector<int> Registers::operand_of(const Token& name, Value::Kind kind) {
   const Value* found = scopes_.find(name.text);
+  if (found != nullptr && found->kind == Value::Kind::number && kind == Value::Kind::bits) {
+    tokens_.refuse(name, "not read: a measurement into '" + name.text + "', which is no bit",
+                   "measure into bits, at the end");
+  }
   if (found == nullptr || found->kind != kind) {
     tokens_.refuse(name,
                    std::string("no register of ") +

@@ -51,7 +51,7 @@ int run_command(const GlobalOptions& options, const Command& command, const Acti
 }
 
 // "halmark help tune" is "halmark tune --help"; halmark alone is "halmark --help".
-std::vector<std::string> asked_words(int argc, char** argv) {
+std::vector<std::string> asked_words(int argc, char** argv, const CLI::App& app) {
   std::vector<std::string> out(argv + 1, argv + argc);
   if (out.empty()) return {"--help"};
   if (out.front() == "help") {
@@ -59,6 +59,9 @@ std::vector<std::string> asked_words(int argc, char** argv) {
     // A word that is no command is refused as one.
     if (out.empty() || std::ranges::count(commands(), out.front(), &Command::name) > 0)
       out.emplace_back("--help");
+  }
+  if (names_no_command(app, out)) {
+    std::erase_if(out, [](const std::string& word) { return word == "--help" || word == "-h"; });
   }
   std::ranges::reverse(out);  // as CLI::App::parse takes them
   return out;
@@ -81,7 +84,7 @@ int run(int argc, char** argv) {
     actions.emplace_back(sub, std::move(action));
   }
   try {
-    app.parse(asked_words(argc, argv));
+    app.parse(asked_words(argc, argv, app));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     std::vector<std::string> names;

@@ -92,7 +92,7 @@ std::optional<std::array<Moments, 2>> units_of(const Pair& sides, const Comparis
     return std::array{*first, *second};
   }
   if (std::min(rows[0].size(), rows[1].size()) < rules.processes_min) return std::nullopt;
-  return counted(Unit::processes, rows);
+  return counted(sides[0].front().is_of_one_process ? Unit::repetitions : Unit::processes, rows);
 }
 
 // Of sound rows, else of all usable ones with the first doubt of them.
@@ -207,7 +207,7 @@ bool is_within_floor(const Interval& ratio, double floor) {
 }
 
 std::string_view unit_name(Unit unit) {
-  return enum_names<Unit>("processes", "runs", "intervals").of(unit);
+  return enum_names<Unit>("processes", "runs", "intervals", "repetitions").of(unit);
 }
 
 SeriesChange compare_series(const Series& before, const Series& after,

@@ -50,7 +50,7 @@ struct ComparisonRules {
 };
 
 // What the independent figures of a side are.
-enum class Unit { processes, runs, intervals };
+enum class Unit { processes, runs, intervals, repetitions };
 std::string_view unit_name(Unit unit);
 
 struct SeriesChange {

@@ -1,8 +1,11 @@
 #include "history/google_benchmark.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "core/input/file_kind.hpp"
+#include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
@@ -53,32 +56,86 @@ std::string fingerprint_of(const Json& context) {
   return build.empty() ? out : out + ", " + build + " library";
 }
 
+// Two families may be registered under one name: their numbers tell them apart, or, in files of
+// older libraries, that the repetitions begin again.
+class Families {
+ public:
+  std::string name_of(const std::string& name, const Json& entry) {
+    Seen& seen = seen_[name];
+    const std::int64_t family = integer(entry, "family_index");
+    const std::int64_t repetition = integer(entry, "repetition_index");
+    const bool begins_again = repetition >= 0 && repetition <= seen.repetition;
+    const auto known = std::ranges::find(seen.families, family);
+    if (family >= 0 && known != seen.families.end()) {
+      seen.current = static_cast<std::size_t>(known - seen.families.begin());
+    } else if (seen.families.empty() || family >= 0 || begins_again) {
+      seen.families.push_back(family);
+      seen.current = seen.families.size() - 1;
+    }
+    seen.repetition = repetition;
+    return seen.current == 0 ? name
+                             : name + " (" + std::to_string(seen.current + 1) + " of this name)";
+  }
+
+ private:
+  struct Seen {
+    std::vector<std::int64_t> families;
+    std::size_t current = 0;
+    std::int64_t repetition = -1;
+  };
+  static std::int64_t integer(const Json& entry, const char* key) {
+    const auto found = entry.find(key);
+    return found != entry.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
+  }
+  std::map<std::string, Seen> seen_;
+};
+
+std::string account_of(std::size_t entries, std::size_t aggregates, std::size_t faults) {
+  std::string left;
+  const auto add = [&left](std::size_t count, const char* what) {
+    if (count > 0) left += (left.empty() ? "" : ", ") + std::to_string(count) + ' ' + what;
+  };
+  add(aggregates, "aggregates");
+  add(faults, "without a valid time");
+  return std::to_string(entries - aggregates - faults) + " of " + std::to_string(entries) +
+         " entries taken" + (left.empty() ? "" : "; left out: " + left);
+}
+
 }  // namespace
 
 GoogleBenchmarkFile read_google_benchmark(const std::string& path) {
-  const Json document = read_json_file(path);
-  const bool is_one = document.is_object() && document.contains("context") &&
-                      document["context"].is_object() && document.contains("benchmarks") &&
-                      document["benchmarks"].is_array();
+  const Json document = parse_json(read_kind(path, json_input, "google-benchmark"), path);
+  const bool is_one =
+      document.is_object() && document.contains("benchmarks") && document["benchmarks"].is_array();
   if (!is_one) throw refused("this is no JSON of Google Benchmark", path, file_remedy);
-  GoogleBenchmarkFile out{.fingerprint = fingerprint_of(document["context"])};
-  const std::string build = text_of(document["context"], "executable");
+  const Json context = document.value("context", Json::object());
+  if (!context.is_object()) throw refused("its context is no object", path, file_remedy);
+  GoogleBenchmarkFile out{.fingerprint = fingerprint_of(context), .series = {}, .account = {}};
+  const std::string build = text_of(context, "executable");
   std::map<std::string, std::size_t> places;
-  std::size_t number = 0;
+  Families families;
+  std::size_t number = 0, aggregates = 0, faults = 0;
   for (const Json& entry : document["benchmarks"]) {
     const std::string where = path + ": benchmarks[" + std::to_string(number++) + ']';
     if (!entry.is_object()) throw refused("this is no benchmark", where, file_remedy);
-    if (text_of(entry, "run_type") == "aggregate") continue;
+    if (text_of(entry, "run_type") == "aggregate") {
+      ++aggregates;
+      continue;
+    }
     std::string name = text_of(entry, "run_name");
     if (name.empty()) name = text_of(entry, "name");
     if (name.empty()) throw refused("a benchmark without a name", where, file_remedy);
+    name = families.name_of(name, entry);
     const auto [place, is_new] = places.try_emplace(name, out.series.size());
     if (is_new) out.series.push_back({.name = {.what = name, .fingerprint = out.fingerprint}});
     std::vector<SeriesRow>& rows = out.series[place->second].rows;
     rows.push_back(row_of_entry(entry, where));
     rows.back().round = static_cast<int>(rows.size()) - 1;
     rows.back().build = build;
+    rows.back().is_of_one_process = true;
+    faults += rows.back().fault.empty() ? 0 : 1;
   }
+  out.account = account_of(number, aggregates, faults);
   if (out.series.empty()) {
     throw refused("it holds no times of repetitions, only aggregates or nothing", path,
                   file_remedy);

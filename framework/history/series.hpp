@@ -32,9 +32,10 @@ struct SeriesRow {
   double ns = 0;  // median of the process; 0 where `fault` says why there is none
   std::optional<Interval> interval_ns;  // of a composed figure, which stands for several processes
   RowState state;
-  std::string build;       // of the plugin: its version and the first digits of its hash
-  std::string fault;       // why the row counts for nothing
-  std::string doubt;       // why it is suspect: never a reason to call something slower
+  std::string build;               // of the plugin: its version and the first digits of its hash
+  std::string fault;               // why the row counts for nothing
+  std::string doubt;               // why it is suspect: never a reason to call something slower
+  bool is_of_one_process = false;  // as all of its series: repetitions, whose spread is smaller
   bool is_broken = false;  // the fault is of what was measured: noise and limits of times are not
 
   bool is_usable() const { return fault.empty(); }

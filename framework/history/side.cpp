@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
@@ -105,6 +106,7 @@ Side journal_side(const std::string& title, const std::string& path,
 Side google_benchmark_side(const std::string& path) {
   Side out{.title = path, .is_journal = false};
   GoogleBenchmarkFile file = read_google_benchmark(path);
+  out.account = file.account;
   std::map<SeriesName, Series> series;
   for (Series& one : file.series) series.emplace(one.name, std::move(one));
   out.fingerprints = {file.fingerprint};
@@ -146,7 +148,6 @@ Error no_shared_series(const Side& before, const Side& after) {
 
 Side load_side(const std::string& name, const std::string& database) {
   const std::string shown = without_password(name);
-  if (name.ends_with(".json")) return google_benchmark_side(name);
   if (is_number(name)) {
     const std::unique_ptr<Store> store = open_store_read_only(database);
     return journal_side("run " + name, database, {std::stoll(name)}, *store);
@@ -154,6 +155,12 @@ Side load_side(const std::string& name, const std::string& database) {
   if (is_date(name)) {
     const std::unique_ptr<Store> store = open_store_read_only(database);
     return journal_side(name, database, runs_of_date(*store, name, database), *store);
+  }
+  if (const std::string beginning = beginning_of(name); !beginning.empty()) {
+    if (is_kind(beginning, "google-benchmark")) return google_benchmark_side(name);
+    if (!is_kind(beginning, "results")) {
+      throw other_kind(beginning, shown, "a results database or the JSON of Google Benchmark");
+    }
   }
   if (const auto named = run_of_database(name)) {
     const std::unique_ptr<Store> store = open_store_read_only(named->first);

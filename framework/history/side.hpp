@@ -19,6 +19,7 @@ struct Side {
   std::vector<std::string> notes;  // what was left out
   std::vector<Series> series;      // by name
   bool is_journal = true;
+  std::string account;  // of a file: what of it was taken, and what was left out
   // Of its last run that has configurations: these, and the plan that says what a front is of.
   std::vector<Evaluation> evaluations;
   std::string plan_text;

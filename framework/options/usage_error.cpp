@@ -93,4 +93,16 @@ void refuse_unread(const CLI::App& above) {
   }
 }
 
+bool names_no_command(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  for (const std::string& word : words) {
+    if (word.starts_with('-') || at->get_subcommands({}).empty()) return false;
+    const auto subs = at->get_subcommands({});
+    const auto named = std::ranges::find(subs, word, &CLI::App::get_name);
+    if (named == subs.end()) return true;
+    at = *named;
+  }
+  return false;
+}
+
 }  // namespace halmark

@@ -72,7 +72,7 @@ KernelSweep parse_kernel_sweep(std::string_view text, std::string_view where) {
 }
 
 std::variant<Sweep, KernelSweep> read_tune_file(const std::string& path) {
-  const TomlTable root = TomlTable::parse_file(path);
+  const TomlTable root = TomlTable::parse_file(path, "sweep");
   if (root.has("kernel")) return read(root, input_name(path));
   return read_sweep_table(root, input_name(path));
 }

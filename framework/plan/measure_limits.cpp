@@ -31,7 +31,7 @@ MeasureLimits read_limits(const TomlTable& table) {
 }
 
 MeasureLimits read_limits_file(const std::string& path) {
-  const TomlTable root = TomlTable::parse_file(path);
+  const TomlTable root = TomlTable::parse_file(path, "limits");
   MeasureLimits out;
   if (const auto table = root.table("measure")) out = read_limits(*table);
   root.finish();

@@ -227,7 +227,7 @@ SpaceDescription read(const TomlTable& root, std::vector<std::string>* notes) {
 }  // namespace
 
 SpaceDescription read_space(const std::string& path, std::vector<std::string>* notes) {
-  return read(TomlTable::parse_file(path), notes);
+  return read(TomlTable::parse_file(path, "space"), notes);
 }
 
 SpaceDescription parse_space(std::string_view text, std::string_view where,

@@ -220,7 +220,7 @@ void MeasureSettings::take(const MeasureLimits& of_machine) {
 }
 
 Sweep read_sweep(const std::string& path) {
-  return read_sweep_table(TomlTable::parse_file(path), input_name(path));
+  return read_sweep_table(TomlTable::parse_file(path, "sweep"), input_name(path));
 }
 
 Sweep parse_sweep(std::string_view text, std::string_view where) {

@@ -53,12 +53,13 @@ void feed_engine_bench(std::string_view text) {
       if (!(step.step_ns > 0)) throw std::logic_error("a step without a time");
     }
   };
-  survive([&] { check(deploy::llama_bench_steps(copy, "bench.json")); });
+  survive([&] { check(deploy::llama_bench_steps(copy, "bench.json").steps); });
   survive([&] {
     check(deploy::vllm_bench_steps(copy, "bench.json",
-                                   {.batch = 8, .input_tokens = 32, .output_tokens = 128}));
+                                   {.batch = 8, .input_tokens = 32, .output_tokens = 128})
+              .steps);
   });
-  survive([&] { check(deploy::openvino_bench_steps(copy, "bench.json")); });
+  survive([&] { check(deploy::openvino_bench_steps(copy, "bench.json").steps); });
 }
 
 // Tables of a few kinds that are one [[list]] each.

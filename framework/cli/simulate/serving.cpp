@@ -42,9 +42,9 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   q.latency.engine = q.engine_terms;
   q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
   const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
-  CommandResult out =
-      shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels, s.record, s.summary,
-                                 s.closed_form, s.keeps_ttft, s.keeps_tpot, s.ranges, s.basis}));
+  CommandResult out = shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels,
+                                                 s.record, s.summary, s.closed_form, s.keeps_ttft,
+                                                 s.keeps_tpot, s.ranges, s.basis, s.saturation}));
   if (!files.events.empty()) {
     write_whole_file(serving::events_text(s.record.timeline), files.events);
     out.text += "events written to " + files.events + '\n';

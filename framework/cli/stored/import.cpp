@@ -21,7 +21,9 @@ CommandResult execute(const GlobalOptions& global, ImportOptions o) {
   const std::string database = files_beside(global);
   if (o.tool.empty()) return shown(report::engine_steps_view(deploy::stored_imports(database)));
   if (o.file.empty()) throw refused("no file is named", {}, "halmark import " + o.tool + " FILE");
-  if (!o.model.empty()) o.stated.model_id = load_model(o.model, config_dirs("models")).id;
+  if (!o.model.empty()) {
+    deploy::state_model(load_model(o.model, config_dirs("models")), {}, o.stated);
+  }
   EngineImport imported = deploy::read_bench(o.tool, o.file, o.stated);
   imported.imported_utc = journal::utc_now();
   const std::string path = deploy::keep_import(database, imported);

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "core/input/input_file.hpp"
+#include "core/input/file_kind.hpp"
 #include "plan/device/device_file.hpp"
 #include "verify/front_proof/front_proof_text.hpp"
 
@@ -31,7 +31,7 @@ Action add_verify_front(OptionSet& app) {
       app.add<std::string>("--journal", "Results database whose rows it must follow from");
   return [=](const GlobalOptions&) {
     const FrontProofCheck check = check_front_proof(
-        read_input(*proof, proof_input),
+        read_kind(*proof, proof_input, "proof"),
         {.journal = *journal,
          .read_device = [](std::string_view text) { return parse_device(text, "device record"); }});
     return CommandResult{.exit_code = exit_code_of(check.verdict),

@@ -69,9 +69,9 @@ std::optional<Words> toml_names(std::string_view text) {
 struct Traits {
   std::string_view text;
   FileFormat format = FileFormat::text;
-  Words names;             // of JSON, TOML or CSV
-  std::string_view first;  // line that is no comment
-  bool is_empty = false;
+  Words names;                               // of JSON, TOML or CSV
+  std::string_view first;                    // line that is no comment
+  bool is_empty = false, is_broken = false;  // broken: JSON that ends or goes on otherwise
 };
 
 bool is_binary(std::string_view text) {
@@ -132,9 +132,11 @@ Traits traits_of(std::string_view text) {
   }
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   out.first = first_line(text);
+  out.is_broken = true;  // of JSON, as long as it is none
   if (JsonKeys keys = json_keys(text); keys.is_json) {
     out.format = FileFormat::json;
     out.names = std::move(keys.paths);
+    out.is_broken = keys.is_broken;
   } else if (auto names = toml_names(text)) {
     out.format = FileFormat::toml;
     out.names = std::move(*names);
@@ -146,7 +148,6 @@ Traits traits_of(std::string_view text) {
 }
 
 bool has_mark(const Traits& traits, const FileKind& kind, std::string_view mark, bool is_first) {
-  if (kind.format == FileFormat::text) return traits.first.starts_with(mark);
   if (kind.format == FileFormat::binary) {
     return is_first ? traits.text.starts_with(mark) : traits.text.find(mark) != mark.npos;
   }
@@ -160,6 +161,7 @@ bool fits(const Traits& traits, const FileKind& kind) {
   const bool is_text = kind.format == FileFormat::text && traits.format != FileFormat::binary &&
                        traits.format != FileFormat::json;
   if (kind.marks.empty() || (traits.format != kind.format && !is_text)) return false;
+  if (kind.format == FileFormat::text) return traits.first.starts_with(kind.marks);
   bool is_first = true;
   for (const std::string& mark : parts_of(kind.marks, '|')) {
     if (!has_mark(traits, kind, mark, is_first)) return false;
@@ -173,6 +175,17 @@ const FileKind* kind_of(const Traits& traits) {
   const auto found =
       std::ranges::find_if(kinds, [&](const FileKind& kind) { return fits(traits, kind); });
   return found == kinds.end() ? nullptr : &*found;
+}
+
+// At most 40 bytes, without the first ones of a sign that was cut.
+std::string_view whole_signs(std::string_view text) {
+  constexpr std::size_t shown = 40;
+  if (text.size() <= shown) return text;
+  text = text.substr(0, shown);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0) {
+    text.remove_suffix(1);
+  }
+  return text;
 }
 
 // "JSON with the keys 'a', 'b' and others".
@@ -199,7 +212,7 @@ std::string kind_text(const Traits& traits) {
     case FileFormat::csv:
       return with_names("CSV of another kind", "columns", traits.names);
     case FileFormat::text:
-      return "text that begins with '" + printable(traits.first.substr(0, 40)) + '\'';
+      return "text that begins with '" + printable(whole_signs(traits.first)) + '\'';
     case FileFormat::binary:
       break;
   }
@@ -224,28 +237,31 @@ Error other_kind(std::string_view beginning, const std::string& where, std::stri
   const std::string remedy = kind == nullptr || kind->taken.empty()
                                  ? "name " + std::string(expected)
                                  : std::string(kind->taken) + " takes it";
-  return refused("this is " + kind_text(traits) + ", and " + std::string(expected) + " is expected",
-                 where, remedy);
+  return refused("this is " + kind_text(traits) + ", not " + std::string(expected), where, remedy);
 }
 
 namespace {
 
-// What a reader of that format is still asked: it says where the text is broken.
-bool may_be_of(const Traits& traits, FileFormat format) {
-  if (traits.format == format) return true;
-  if (traits.format == FileFormat::binary) return false;
-  const std::size_t first = traits.text.find_first_not_of(" \t\r\n");
-  const bool opens_json =
-      first != std::string_view::npos && (traits.text[first] == '{' || traits.text[first] == '[');
-  switch (format) {
-    case FileFormat::json:
-      return opens_json;
+// What the reader of such a file is still asked: it says where the text is broken, or which keys or
+// columns it lacks.
+bool may_be(const Traits& traits, const FileKind& wanted) {
+  const bool is_any = wanted.marks.empty() || wanted.id == "model" ||
+                      (wanted.id == "arrivals" && wanted.format == FileFormat::csv);
+  switch (wanted.format) {
+    case FileFormat::json: {
+      const std::size_t first = traits.text.find_first_not_of(" \t\r\n");
+      const bool opens = first != std::string_view::npos && traits.format != FileFormat::binary &&
+                         (traits.text[first] == '{' || traits.text[first] == '[');
+      return opens && traits.format != FileFormat::toml &&
+             (is_any || traits.is_broken || traits.names.empty());
+    }
     case FileFormat::toml:
-      return traits.format != FileFormat::json && traits.text.find(" = ") != std::string_view::npos;
+      return traits.format == FileFormat::toml ||
+             (traits.format == FileFormat::text && traits.text.find(" = ") != traits.text.npos);
     case FileFormat::csv:
-      return traits.format == FileFormat::text;
+      return traits.format == FileFormat::csv && is_any;
     case FileFormat::text:
-      return traits.format != FileFormat::json;
+      return traits.format != FileFormat::json && traits.format != FileFormat::binary;
     case FileFormat::binary:
       break;
   }
@@ -256,16 +272,25 @@ bool may_be_of(const Traits& traits, FileFormat format) {
 
 void require_kind(std::string_view beginning, const std::string& where, std::string_view wanted) {
   const Traits traits = traits_of(beginning);
+  const FileKind* kind = kind_of(traits);
+  if (kind != nullptr && kind->id == wanted) return;
   const FileKind* asked = nullptr;
-  bool is_of_format = false;
-  for (const FileKind& kind : file_kinds()) {
-    if (kind.id != wanted) continue;
-    if (fits(traits, kind) || (kind.marks.empty() && kind.format == traits.format)) return;
-    is_of_format = is_of_format || may_be_of(traits, kind.format);
-    if (asked == nullptr) asked = &kind;
+  bool may = false;
+  for (const FileKind& one : file_kinds()) {
+    if (one.id != wanted) continue;
+    may = may || may_be(traits, one);
+    if (asked == nullptr) asked = &one;
   }
-  if (is_of_format && kind_of(traits) == nullptr && !traits.is_empty) return;
+  // Columns of any table can be described in a layout.
+  const bool is_table = wanted == "table" && traits.format == FileFormat::csv;
+  if (may && !traits.is_empty && (kind == nullptr || is_table)) return;
   throw other_kind(beginning, where, asked->name);
+}
+
+std::string read_kind(const std::string& path, const InputKind& kind, std::string_view wanted) {
+  std::string text = read_input(path, kind);
+  require_kind(text, input_name(path), wanted);
+  return text;
 }
 
 std::string beginning_of(const std::string& path) {

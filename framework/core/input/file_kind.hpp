@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/input/input_kind.hpp"
+
 namespace halmark {
 
 enum class FileFormat { binary, json, toml, csv, text };
@@ -30,10 +32,11 @@ const FileKind* kind_of(std::string_view beginning);
 // Whether it is of that kind.
 bool is_kind(std::string_view beginning, std::string_view id);
 
-// Throws Error (exit 2), "this is X, and Y is expected; Z takes it", when the text is recognised as
-// something else than the kind `wanted`, or is not of its format. What may be of it passes: its
-// reader says what is wrong with it.
+// Throws Error (exit 2), "this is X, not Y; Z takes it", for a text of another kind than `wanted`.
+// What is broken, and what a reader alone can judge (a model's configuration, a table), passes.
 void require_kind(std::string_view beginning, const std::string& where, std::string_view wanted);
+// The whole of a file of that kind. Throws as InputFile and require_kind do.
+std::string read_kind(const std::string& path, const InputKind& kind, std::string_view wanted);
 // The refusal itself, for those that take several kinds; `expected`: "a results database or ...".
 class Error;
 Error other_kind(std::string_view beginning, const std::string& where, std::string_view expected);

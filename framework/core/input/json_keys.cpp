@@ -1,6 +1,7 @@
 #include "core/input/json_keys.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace halmark {
 namespace {
@@ -14,8 +15,10 @@ class KeyWalk {
 
   JsonKeys walk() {
     out_.is_list = peek() == '[';
-    while (step() && !open_.empty()) {
+    bool is_whole = true;
+    while ((is_whole = step()) && !open_.empty()) {
     }
+    out_.is_broken = !is_whole;
     return std::move(out_);
   }
 
@@ -47,7 +50,11 @@ class KeyWalk {
       ++at_;
     }
     const std::string_view word = text_.substr(begin, at_ - begin);
-    return !word.empty() && std::string_view("-+.0123456789tfnNiI").find(word[0]) != word.npos;
+    if (word.empty()) return false;
+    static constexpr std::array words = {"true", "false",    "null",      "NaN", "nan",
+                                         "-nan", "Infinity", "-Infinity", "inf", "-inf"};
+    return std::string_view("-.0123456789").find(word[0]) != word.npos ||
+           std::ranges::find(words, word) != words.end();
   }
 
   void note_key(const std::string& key) {

@@ -59,6 +59,11 @@ struct EngineImport {
   std::string file, file_sha256;
   std::string imported_utc;
   std::vector<EngineStep> steps;
+  // Of the file's rows, requests or lines how many were taken; the rest with its counts and
+  // reasons.
+  std::string unit;
+  std::int64_t in_file = 0, taken = 0;
+  std::vector<std::string> left_out;
   bool operator==(const EngineImport&) const = default;
 };
 template <class V, Of<EngineImport> M>
@@ -68,6 +73,10 @@ void fields(V& v, M& m) {
   v("file_sha256", m.file_sha256);
   v("imported_utc", m.imported_utc);
   v("steps", m.steps);
+  v.unless_default("unit", m.unit);
+  v.unless_default("in_file", m.in_file);
+  v.unless_default("taken", m.taken);
+  v.unless_default("left_out", m.left_out);
 }
 
 }  // namespace halmark

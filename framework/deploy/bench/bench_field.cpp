@@ -20,7 +20,10 @@ const Json& member(const BenchObject& o, const char* key) {
 
 double number_at(const BenchObject& o, const char* key) {
   const Json& in = member(o, key);
-  if (!in.is_number()) throw refused("a number is expected", o.place(key));
+  if (!in.is_number()) {
+    throw refused(in.is_null() ? "it is null; a number is expected" : "a number is expected",
+                  o.place(key));
+  }
   return in.get<double>();
 }
 
@@ -48,7 +51,10 @@ BenchObject BenchObject::at(std::size_t index) const {
 
 std::string BenchObject::text(const char* key) const {
   const Json& in = member(*this, key);
-  if (!in.is_string()) throw refused("a text is expected", place(key));
+  if (!in.is_string()) {
+    throw refused(in.is_null() ? "it is null; a text is expected" : "a text is expected",
+                  place(key));
+  }
   return in.get<std::string>();
 }
 

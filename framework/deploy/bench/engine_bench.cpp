@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
+#include "model/graph/graph.hpp"
 
 namespace halmark::deploy {
 namespace {
@@ -27,14 +29,34 @@ void require_same(std::int64_t of_file, std::int64_t stated, const char* option,
                 "leave out " + std::string(option) + " or correct it");
 }
 
-std::vector<EngineStep> steps_of(const std::string& tool, const std::string& text,
-                                 const std::string& path, const StatedFacts& stated) {
-  if (tool == "llama-bench") return llama_bench_steps(text, path);
+BenchRead read_of(const std::string& tool, const std::string& text, const std::string& path,
+                  const StatedFacts& stated) {
+  if (tool == "llama-bench") return llama_bench_steps(text, path, stated);
+  require_kind(text, path, tool);
   if (tool == "vllm-bench") return vllm_bench_steps(text, path, stated);
   return openvino_bench_steps(text, path);
 }
 
 }  // namespace
+
+void state_model(const ModelSpec& model, const Precision& precision, StatedFacts& stated) {
+  Configuration step;
+  step.model = model.id;
+  step.precision = precision;
+  const auto built = build_graph(model, step);
+  if (const auto* refusal = built.why()) {
+    throw refused(refusal->reason + ": " + refusal->text, model.id);
+  }
+  stated.model_id = model.id;
+  stated.parameters = built->totals.parameters;
+  stated.untied_parameters = stated.parameters + model.vocab * model.hidden;
+}
+
+void BenchRead::leave_out(std::int64_t count, const std::string& what) {
+  if (count == 0) return;
+  in_file += count;
+  left_out.push_back(std::to_string(count) + ' ' + what);
+}
 
 const std::vector<std::string>& bench_tools() {
   static const std::vector<std::string> tools = {"llama-bench", "vllm-bench", "openvino-bench"};
@@ -48,11 +70,16 @@ EngineImport read_bench(const std::string& tool, const std::string& path,
                   suggestion(tool, bench_tools()));
   }
   const std::string text = read_input(path, json_input), name = input_name(path);
+  BenchRead read = read_of(tool, text, name, stated);
   EngineImport out{.tool = tool,
                    .file = name,
                    .file_sha256 = sha256_of(text),
                    .imported_utc = {},
-                   .steps = steps_of(tool, text, name, stated)};
+                   .steps = std::move(read.steps),
+                   .unit = read.unit,
+                   .in_file = read.in_file,
+                   .taken = read.taken,
+                   .left_out = std::move(read.left_out)};
   if (out.steps.empty()) throw refused("no test is in it", name);
   for (EngineStep& step : out.steps) {
     complete(step.engine_version, stated.engine_version, "--engine-version", name);

@@ -8,14 +8,33 @@
 
 #include "core/json/json_type.hpp"
 #include "core/measured/engine_step.hpp"
+#include "model/spec/model_spec.hpp"
 
 namespace halmark::deploy {
 
 // What the user states beside a file; "" and 0 are left to the file.
 struct StatedFacts {
   std::string model_id;  // the known model
+  // Of it, with its head and with the head and the embedding apart: what a file may state.
+  std::int64_t parameters = 0, untied_parameters = 0;
   std::string engine_version, precision, device;
   std::int64_t batch = 0, input_tokens = 0, output_tokens = 0;
+};
+
+// The known model that was measured. Throws Error where its graph cannot be built.
+void state_model(const ModelSpec& model, const Precision& precision, StatedFacts& stated);
+
+// Steps of a file, and how many of its rows they are made of: the sum of what is taken and what is
+// left out is what the file holds.
+struct BenchRead {
+  std::vector<EngineStep> steps;
+  std::string unit = "rows";
+  std::int64_t in_file = 0, taken = 0;
+  std::vector<std::string> left_out;
+
+  void take(std::int64_t count = 1) { in_file += count, taken += count; }
+  // "3 rows of averages"; nothing where there is none.
+  void leave_out(std::int64_t count, const std::string& what);
 };
 
 // "llama-bench", "vllm-bench", "openvino-bench".
@@ -29,15 +48,17 @@ EngineImport read_bench(const std::string& tool, const std::string& path,
 
 // Of one tool each; what read_bench chooses among. `text` is the whole file.
 // llama-bench -o json, -o jsonl (llama.cpp tools/llama-bench/README.md, "Output formats").
-std::vector<EngineStep> llama_bench_steps(const std::string& text, const std::string& path);
+// Lines of other programs around the rows are left out.
+BenchRead llama_bench_steps(const std::string& text, const std::string& path,
+                            const StatedFacts& stated = {});
 // vllm bench latency --output-json, vllm bench serve --save-result (vllm/benchmarks/latency.py,
 // serve.py).
-std::vector<EngineStep> vllm_bench_steps(const std::string& text, const std::string& path,
-                                         const StatedFacts& stated);
+BenchRead vllm_bench_steps(const std::string& text, const std::string& path,
+                           const StatedFacts& stated);
 // llm_bench --report_json and --report (openvino.genai tools/llm_bench/llm_bench_utils/
 // output_json.py, output_csv.py), benchmark_app -report_type no_counters -json_stats (openvino
 // samples/cpp/benchmark_app/main.cpp).
-std::vector<EngineStep> openvino_bench_steps(const std::string& text, const std::string& path);
+BenchRead openvino_bench_steps(const std::string& text, const std::string& path);
 // Of the report that benchmark_app of the Python package writes.
 struct BenchObject;
 std::vector<EngineStep> openvino_app_steps(const BenchObject& setup, const BenchObject& results);

@@ -1,6 +1,8 @@
 // llama-bench: one test per row; one sequence at a time, whose tokens are prompt or generated.
+#include <algorithm>
 #include <cmath>
 
+#include "core/input/file_kind.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -67,34 +69,113 @@ EngineStep step_of(const BenchObject& row) {
   return out;
 }
 
-// A line of JSONL keeps its number in messages: the lines before it are white space to a parser.
-std::vector<EngineStep> steps_of_lines(const std::string& text, const std::string& path) {
-  std::vector<EngineStep> out;
-  std::string before;
-  for (std::size_t begin = 0; begin < text.size(); before += '\n') {
+// The file's own count of parameters is that of the model that the user names.
+void check_model(const BenchObject& row, const StatedFacts& stated) {
+  if (stated.parameters == 0 || !row.has("model_n_params")) return;
+  constexpr double agreement = 0.03;  // positions and norms are counted or not
+  const auto own = static_cast<double>(row.count("model_n_params"));
+  for (const std::int64_t known : {stated.parameters, stated.untied_parameters}) {
+    if (std::fabs(own / static_cast<double>(known) - 1) < agreement) return;
+  }
+  throw refused("states " + number_text(own / 1e9, 4) + " B parameters, and " + stated.model_id +
+                    " has " + number_text(static_cast<double>(stated.parameters) / 1e9, 4) + " B",
+                row.place("model_n_params"),
+                "name the model that was measured, or leave out --model");
+}
+
+// A JSON document in a text with lines of other programs around it, behind as many line breaks as
+// stand before it: places in messages are those of the file.
+struct Document {
+  std::string text;
+  std::size_t line = 1;
+};
+
+bool begins_document(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos || (line[first] != '{' && line[first] != '[')) return false;
+  const std::size_t next = line.find_first_not_of(" \t\r", first + 1);
+  return next == std::string_view::npos ||
+         std::string_view("\"{}]").find(line[next]) != std::string_view::npos;
+}
+
+// Where the brackets that open at `begin` have closed again, or the end of the text.
+std::size_t end_of_document(std::string_view text, std::size_t begin) {
+  int depth = 0;
+  for (std::size_t at = begin; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth <= 0) {
+      return std::min(text.find('\n', at), text.size());
+    }
+  }
+  return text.size();
+}
+
+std::vector<Document> documents_of(const std::string& text, std::int64_t& other_lines) {
+  std::vector<Document> out;
+  std::size_t line = 1;
+  for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const Json row = parse_json(before + line, path);
-    out.push_back(step_of({row, path + ':' + std::to_string(before.size() + 1)}));
+    const std::string_view whole(text.data() + begin, end - begin);
+    if (begins_document(whole)) {
+      const std::size_t close = end_of_document(text, begin);
+      out.push_back({std::string(line - 1, '\n') + text.substr(begin, close - begin), line});
+      line += static_cast<std::size_t>(std::count(text.begin() + std::ptrdiff_t(begin),
+                                                  text.begin() + std::ptrdiff_t(close), '\n'));
+      begin = close + 1;
+    } else {
+      other_lines += whole.find_first_not_of(" \t\r") != std::string_view::npos ? 1 : 0;
+      begin = end + 1;
+    }
+    ++line;
   }
   return out;
 }
 
+// The rows themselves, or the one list of rows of an object.
+const Json& rows_in(const Json& document) {
+  if (!document.is_object() || document.contains("n_prompt")) return document;
+  const Json* found = nullptr;
+  for (const Json& member : document) {
+    const bool has_rows = member.is_array() && !member.empty() && member.front().is_object() &&
+                          member.front().contains("n_prompt");
+    if (has_rows && found != nullptr) return document;
+    if (has_rows) found = &member;
+  }
+  return found == nullptr ? document : *found;
+}
+
 }  // namespace
 
-std::vector<EngineStep> llama_bench_steps(const std::string& text, const std::string& path) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && text[first] == '{') return steps_of_lines(text, path);
-  const Json rows = parse_json(text, path);
-  if (!rows.is_array()) {
-    throw refused("no output of llama-bench", path, "llama-bench -o json or -o jsonl writes it");
+BenchRead llama_bench_steps(const std::string& text, const std::string& path,
+                            const StatedFacts& stated) {
+  std::int64_t other_lines = 0;
+  std::vector<Document> documents = documents_of(text, other_lines);
+  if (documents.empty()) {  // neither rows nor lines around them
+    documents.push_back({text});
+    other_lines = 0;
   }
-  std::vector<EngineStep> out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out.push_back(step_of(BenchObject{rows, path + ':'}.at(i)));
+  require_kind(kind_of(text) != nullptr ? text : documents.front().text, path, "llama-bench");
+  BenchRead out;
+  const auto take = [&](const BenchObject& row) {
+    out.steps.push_back(step_of(row));
+    check_model(row, stated);
+    out.take();
+  };
+  for (const Document& document : documents) {
+    const Json parsed = parse_json(document.text, path);
+    const Json& rows = rows_in(parsed);
+    if (rows.is_object()) {
+      take({rows, path + ':' + std::to_string(document.line)});
+      continue;
+    }
+    const BenchObject list{rows, path + ':'};
+    for (std::size_t i = 0; i < rows.size(); ++i) take(list.at(i));
   }
+  out.leave_out(other_lines, "lines of other programs");
   return out;
 }
 

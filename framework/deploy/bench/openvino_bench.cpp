@@ -48,7 +48,18 @@ void take_latency(const BenchObject& row, const char* key, std::vector<double>& 
   into.push_back(row.time_ns(key, millisecond_ns));
 }
 
-std::vector<EngineStep> text_steps(const BenchObject& file) {
+// What its own averages leave out too, and what has no latency at all.
+struct LeftOut {
+  std::int64_t warm_ups = 0, without_latency = 0, averages = 0;
+
+  void say(BenchRead& out) const {
+    out.leave_out(warm_ups, "of warm-ups");
+    out.leave_out(without_latency, "without a latency");
+    out.leave_out(averages, "of averages and comments");
+  }
+};
+
+BenchRead text_steps(const BenchObject& file) {
   const BenchObject meta = file.object("metadata");
   const EngineStep like{.engine = "openvino",
                         .model = meta.text("model"),
@@ -61,17 +72,25 @@ std::vector<EngineStep> text_steps(const BenchObject& file) {
   }
   const BenchObject results = file.object("perfdata").list("results");
   std::map<std::string, PromptRows> prompts;
+  BenchRead out{.steps = {}, .left_out = {}};
+  LeftOut left;
   for (std::size_t i = 0; i < results.value.size(); ++i) {
     const BenchObject row = results.at(i);
-    if (row.count("iteration") == 0) continue;
+    if (row.count("iteration") == 0) {
+      ++left.warm_ups;
+      continue;
+    }
     PromptRows& rows = prompts[std::to_string(row.count("prompt_idx"))];
     rows.input_tokens = row.count("input_size");
     rows.output_tokens = row.count("output_size");
+    const std::size_t before = rows.first_ns.size() + rows.later_ns.size();
     take_latency(row, "first_latency", rows.first_ns);
     take_latency(row, "second_avg_latency", rows.later_ns);
+    const bool has_one = rows.first_ns.size() + rows.later_ns.size() > before;
+    has_one ? out.take() : void(++left.without_latency);
   }
-  std::vector<EngineStep> out;
-  add_steps(like, prompts, results.where, out);
+  add_steps(like, prompts, results.where, out.steps);
+  left.say(out);
   return out;
 }
 
@@ -165,11 +184,13 @@ std::map<std::string, std::size_t> columns_of(const std::string& header, const s
   return out;
 }
 
-std::vector<EngineStep> csv_steps(const std::string& text, const std::string& path) {
+BenchRead csv_steps(const std::string& text, const std::string& path) {
   std::map<std::string, std::size_t> columns;
   std::map<std::string, PromptRows> prompts;
   std::optional<EngineStep> like;
   std::size_t number = 0;
+  BenchRead out{.steps = {}, .left_out = {}};
+  LeftOut left;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
@@ -186,7 +207,10 @@ std::vector<EngineStep> csv_steps(const std::string& text, const std::string& pa
     }
     // Averages and the comments at the end have words there.
     const auto iteration = row.number("iteration");
-    if (!iteration || *iteration < 1) continue;
+    if (!iteration || *iteration < 1) {
+      ++(iteration ? left.warm_ups : left.averages);
+      continue;
+    }
     if (row.text("framework") != "ov") {
       throw refused("'" + printable(row.text("framework")) + "' is not OpenVINO ('ov')", row.where);
     }
@@ -200,17 +224,20 @@ std::vector<EngineStep> csv_steps(const std::string& text, const std::string& pa
     PromptRows& rows = prompts[row.text("prompt_idx")];
     rows.input_tokens = row.count("input_size");
     rows.output_tokens = row.count("output_size");
+    const std::size_t before = rows.first_ns.size() + rows.later_ns.size();
     row.take("1st_latency(ms)", rows.first_ns);
     row.take("2nd_avg_latency(ms)", rows.later_ns);
+    const bool has_one = rows.first_ns.size() + rows.later_ns.size() > before;
+    has_one ? out.take() : void(++left.without_latency);
   }
-  std::vector<EngineStep> out;
-  add_steps(like.value_or(EngineStep{}), prompts, path, out);
+  add_steps(like.value_or(EngineStep{}), prompts, path, out.steps);
+  left.say(out);
   return out;
 }
 
 }  // namespace
 
-std::vector<EngineStep> openvino_bench_steps(const std::string& text, const std::string& path) {
+BenchRead openvino_bench_steps(const std::string& text, const std::string& path) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] != '{' && text[first] != '[') {
     return csv_steps(text, path);
@@ -218,7 +245,11 @@ std::vector<EngineStep> openvino_bench_steps(const std::string& text, const std:
   const Json document = parse_json(text, path);
   const BenchObject file{document, path + ':'};
   if (file.has("perfdata")) return text_steps(file);
-  if (file.has("execution_results")) return graph_steps(file);
+  if (file.has("execution_results")) {
+    BenchRead out{.steps = graph_steps(file), .unit = "calls of the graph", .left_out = {}};
+    out.take(out.steps.front().samples);
+    return out;
+  }
   throw refused("no report of OpenVINO: neither perfdata nor execution_results is there", path,
                 "llm_bench --report_json FILE, or benchmark_app -report_type no_counters "
                 "-json_stats writes one");

@@ -49,8 +49,19 @@ std::int64_t mean_count(std::int64_t total, std::int64_t of) {
 }
 
 // Means over requests, queueing included: what a client saw.
-std::vector<EngineStep> served_steps(const BenchObject& file, const StatedFacts& stated) {
+BenchRead served_steps(const BenchObject& file, const StatedFacts& stated) {
   const std::int64_t completed = file.count("completed");
+  BenchRead out{.steps = {}, .unit = "requests", .left_out = {}};
+  out.take(completed);
+  const std::int64_t failed = file.has("failed")        ? file.count("failed")
+                              : file.has("num_prompts") ? file.count("num_prompts") - completed
+                                                        : 0;
+  out.leave_out(failed, "that failed");
+  if (file.has("num_prompts") && file.count("num_prompts") != out.in_file) {
+    throw refused(std::to_string(out.in_file) + " requests completed or failed of " +
+                      std::to_string(file.count("num_prompts")),
+                  file.place("num_prompts"));
+  }
   if (completed == 0) throw refused("no request was completed", file.place("completed"));
   EngineStep step{
       .engine = "vllm",
@@ -59,28 +70,32 @@ std::vector<EngineStep> served_steps(const BenchObject& file, const StatedFacts&
       .input_tokens = mean_count(file.count("total_input_tokens"), completed),
       .output_tokens = mean_count(file.count("total_output_tokens"), completed),
       .samples = completed};
-  std::vector<EngineStep> out;
   step.phase = "prefill";
   step.how = "time to the first token of a request, queueing included";
   step.step_ns = file.time_ns("mean_ttft_ms", millisecond_ns);
   step.deviation_ns = file.deviation_ns("std_ttft_ms", millisecond_ns);
-  out.push_back(step);
+  out.steps.push_back(step);
   if (step.output_tokens < 2) return out;  // it generated no token behind the first
   step.phase = "decode";
   step.how = "time per later token of a request, other requests' prompts between them";
   step.step_ns = file.time_ns("mean_tpot_ms", millisecond_ns);
   step.deviation_ns = file.deviation_ns("std_tpot_ms", millisecond_ns);
-  out.push_back(step);
+  out.steps.push_back(step);
   return out;
 }
 
 }  // namespace
 
-std::vector<EngineStep> vllm_bench_steps(const std::string& text, const std::string& path,
-                                         const StatedFacts& stated) {
+BenchRead vllm_bench_steps(const std::string& text, const std::string& path,
+                           const StatedFacts& stated) {
   const Json document = parse_json(text, path);
   const BenchObject file{document, path + ':'};
-  if (file.has("avg_latency")) return {latency_step(file, stated)};
+  if (file.has("avg_latency")) {
+    BenchRead out{
+        .steps = {latency_step(file, stated)}, .unit = "runs of the batch", .left_out = {}};
+    out.take(out.steps.front().samples);
+    return out;
+  }
   if (file.has("mean_ttft_ms")) return served_steps(file, stated);
   throw refused(
       "no output of vllm bench: neither avg_latency nor mean_ttft_ms is there", path,

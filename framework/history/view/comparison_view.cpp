@@ -23,11 +23,9 @@ constexpr std::array all_changes = {Change::slower,  Change::faster, Change::und
                                     Change::invalid, Change::same,   Change::failed};
 
 Json side_json(const Side& side) {
-  return {{"title", side.title},
-          {"runs", side.runs},
-          {"builds", side.builds},
-          {"fingerprint", side.fingerprints.front()},
-          {"series", side.series.size()}};
+  return {{"title", side.title},          {"runs", side.runs},
+          {"builds", side.builds},        {"fingerprint", side.fingerprints.front()},
+          {"series", side.series.size()}, {"account", side.account}};
 }
 
 Json change_json(const SeriesChange& c) {
@@ -106,7 +104,7 @@ std::string side_text(const Side& side) {
   for (std::size_t i = 0; i < side.builds.size(); ++i) {
     out += (i == 0 ? "; build " : ", ") + side.builds[i];
   }
-  return out;
+  return side.account.empty() ? out : out + "; " + side.account;
 }
 
 std::string interval_text(const SeriesChange& c) {

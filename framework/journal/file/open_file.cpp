@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/url.hpp"
@@ -21,8 +22,6 @@ namespace halmark::journal {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view remedy = "name another file with --db";
 
 // Of new files. A row of a kernel has 2.7 KiB: pages of 4 KiB would hold one each, and a third of
 // the file nothing.
@@ -56,10 +55,10 @@ void judge_side_files(const std::string& path) {
 void judge_header(const std::string& path, Access access) {
   const auto header = read_sqlite_header(path);
   if (!header) {
-    throw refused("this is no SQLite database", path, std::string(remedy));
+    throw other_kind(beginning_of(path), path, "a results database");
   }
   if (header->application_id != static_cast<std::uint32_t>(journal_application_id)) {
-    throw refused("this database belongs to another program", path, std::string(remedy));
+    throw other_kind(beginning_of(path), path, "a results database");
   }
   const std::uint32_t version = header->user_version;
   if (version > schema_version) {

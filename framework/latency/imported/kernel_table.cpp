@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/routing.hpp"
@@ -326,6 +327,10 @@ ImportedTable read_kernel_table(const std::string& path, const std::string& layo
   const CsvTable table = CsvTable::read(path, [&](const CsvTable& head) {
     if (layouts.empty()) layouts = known_layouts(head);
     if (!layouts.empty()) return;
+    const FileKind* kind = kind_of(beginning_of(path));
+    if (kind != nullptr && kind->format == FileFormat::csv) {
+      throw other_kind(beginning_of(path), path, "a table of kernel times in a known layout");
+    }
     throw refused("its columns fit no known layout", head.name() + ":1",
                   "describe them in a layout file, see framework/latency/imported/README.md");
   });

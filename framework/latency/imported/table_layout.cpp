@@ -67,7 +67,7 @@ TableLayouts known_layouts(const CsvTable& table) {
 }
 
 TableLayout read_layout(const std::string& path) {
-  return layout_of(TomlTable::parse_file(path), path);
+  return layout_of(TomlTable::parse_file(path, "layout"), path);
 }
 
 TableLayout parse_layout(std::string_view text, std::string_view where) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 
@@ -127,9 +128,16 @@ class GzipTableText : public TableText::Source {
 TableText::TableText(const std::string& path) : source_(std::make_unique<Source>(path)) {
   const std::string_view beginning = source_->rest_of_block();
   is_parquet_ = beginning.starts_with(parquet_magic);
-  if (!beginning.starts_with(gzip_magic)) return;
+  if (is_parquet_) return;
+  if (!beginning.starts_with(gzip_magic)) {
+    require_kind(beginning, name(), "table");
+    return;
+  }
 #ifdef HALMARK_HAS_ZLIB
   source_ = std::make_unique<GzipTableText>(std::move(*source_));
+  front_.resize(block_bytes);
+  front_.resize(source_->read(front_));
+  require_kind(front_, name(), "table");
 #else
   throw refused("is compressed, and this build has no zlib", name(), "unpack it with gunzip");
 #endif
@@ -141,6 +149,11 @@ const std::string& TableText::name() const { return source_->name(); }
 
 ParquetReader TableText::parquet() { return source_->parquet(); }
 
-std::size_t TableText::read(std::span<char> out) { return source_->read(out); }
+std::size_t TableText::read(std::span<char> out) {
+  const std::size_t n = std::min(out.size(), front_.size() - front_at_);
+  std::copy_n(front_.data() + front_at_, n, out.data());
+  front_at_ += n;
+  return n + source_->read(out.subspan(n));
+}
 
 }  // namespace halmark

@@ -30,6 +30,8 @@ class TableText {
 
  private:
   std::unique_ptr<Source> source_;
+  std::string front_;  // of what was unpacked: read to see what it is
+  std::size_t front_at_ = 0;
   bool is_parquet_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
@@ -242,6 +243,7 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
     pasted.shorter = {shorter};
     return {found->file, std::move(pasted)};
   }
+  if (names_file(std::string(id_or_path))) return {file_at(fs::path(id_or_path))};
   const std::string help =
       !near.empty() ? suggestion(near.front(), near)
       : family.empty()
@@ -253,6 +255,10 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
 }  // namespace
 
 namespace {
+
+Json config_at(const std::string& path) {
+  return parse_json(read_kind(path, json_input, "model"), input_name(path));
+}
 
 // ModelOpt writes its scheme beside config.json, and into it only of late.
 void add_stated_beside(const fs::path& file, Json& config) {
@@ -270,7 +276,7 @@ void add_stated_beside(const fs::path& file, Json& config) {
 
 ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
-  Json document = read_json_file(found.file.string());
+  Json document = config_at(found.file.string());
   add_stated_beside(found.file, document);
   const std::string where = input_name(found.file.string());
   if (found.pasted.shorter.empty()) return read_document(document, where, id_or_path);
@@ -288,7 +294,7 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
 
 std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
-  Json document = read_json_file(found.file.string());
+  Json document = config_at(found.file.string());
   if (!is_shipped(document)) return dump_json(document);
   document["id"] = found.pasted.shorter.empty() ? kept_name(model_names(document), id_or_path)
                                                 : std::string(id_or_path);

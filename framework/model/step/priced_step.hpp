@@ -112,7 +112,8 @@ double tokens_of(const PricedStep& step);
 // What a decode step drafts and verifies, and how many tokens come of it.
 struct SpeculationFigures {
   double draft_flops = 0, verify_flops = 0;
-  std::optional<double> tokens_per_step;  // expected, of a sequence; with an acceptance
+  std::optional<double> tokens_per_step;        // expected, of a sequence; with an acceptance
+  std::optional<double> accepted_over_drafted;  // what engines report of the same acceptance
   std::optional<double> tokens_per_s, tokens_per_s_none_accepted;  // with a measured time too
 };
 std::optional<SpeculationFigures> speculation_of(const PricedStep& step);
@@ -126,5 +127,9 @@ StepUtilisation utilisation_of(const PricedStep& step);
 // What one rank sends and receives for a ring all-reduce of its gradients.
 double gradient_ring_bytes(const PricedStep& step);
 int weight_copies(const PricedStep& step);
+
+// What engines call acceptance rate: accepted over drafted tokens, (a + ... + a^N) / N. Drafts
+// behind a rejected one count as drafted.
+double accepted_over_drafted(std::int64_t drafted, double acceptance);
 
 }  // namespace halmark

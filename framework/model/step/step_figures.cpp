@@ -102,6 +102,10 @@ double tokens_of(const PricedStep& step) {
   return static_cast<double>(w.batch) * expected_tokens_per_step(step.graph.drafted, accepted);
 }
 
+double accepted_over_drafted(std::int64_t drafted, double acceptance) {
+  return (expected_tokens_per_step(drafted, acceptance) - 1) / static_cast<double>(drafted);
+}
+
 std::optional<SpeculationFigures> speculation_of(const PricedStep& step) {
   const OperatorGraph& g = step.graph;
   if (g.drafted == 0 || step.is_training()) return std::nullopt;
@@ -109,6 +113,7 @@ std::optional<SpeculationFigures> speculation_of(const PricedStep& step) {
   out.verify_flops = g.totals.matmul_flops - out.draft_flops;
   if (!step.question.acceptance) return out;
   out.tokens_per_step = expected_tokens_per_step(g.drafted, *step.question.acceptance);
+  out.accepted_over_drafted = accepted_over_drafted(g.drafted, *step.question.acceptance);
   out.tokens_per_s = tokens_per_s(step, *out.tokens_per_step);
   out.tokens_per_s_none_accepted = tokens_per_s(step, 1);
   return out;

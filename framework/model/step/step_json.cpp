@@ -284,6 +284,7 @@ Json speculation_json(const PricedStep& step) {
               {"draft_matmul_flops", s->draft_flops},
               {"verify_matmul_flops", s->verify_flops},
               {"acceptance_rate", optional_number(step.question.acceptance)},
+              {"accepted_over_drafted", optional_number(s->accepted_over_drafted)},
               {"expected_tokens_per_step", optional_number(s->tokens_per_step)},
               {"tokens_per_s", optional_number(s->tokens_per_s)}};
   if (s->tokens_per_s_none_accepted) {

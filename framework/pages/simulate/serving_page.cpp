@@ -156,6 +156,22 @@ std::string layout_text(const Configuration& c) {
                      c.served->prefill.text(), c.served->decode_workers, c.parallel.text());
 }
 
+// Behind the first line: an average over a run whose queue only grew is of no load.
+std::string saturation_text(const ServingPage& page) {
+  if (!page.saturation || !page.saturation->is_saturated) return "";
+  return fmt::format(
+      "; SATURATED: {} requests/s are offered and {} served, so that waiting only grows",
+      significant_text(page.saturation->offered_per_s),
+      significant_text(page.saturation->served_per_s));
+}
+
+Json saturation_json(const ServingPage& page) {
+  if (!page.saturation) return nullptr;
+  return {{"is_saturated", page.saturation->is_saturated},
+          {"offered_requests_per_s", page.saturation->offered_per_s},
+          {"served_requests_per_s", page.saturation->served_per_s}};
+}
+
 }  // namespace
 
 report::View serving_page(const ServingPage& page) {
@@ -164,18 +180,19 @@ report::View serving_page(const ServingPage& page) {
   out.data = serving::server_json(page.plan, page.record, s);
   out.data["configuration"] = layout_text(page.configuration);
   out.data["closed_form"] = closed_form_json(page);
+  out.data["saturation"] = saturation_json(page);
   out.data["interval"] = interval_json(page);
   out.data["keeps_ttft_probability"] = page.keeps_ttft ? Json(*page.keeps_ttft) : Json(nullptr);
   out.data["keeps_tpot_probability"] = page.keeps_tpot ? Json(*page.keeps_tpot) : Json(nullptr);
   out.data["basis"] = page.basis;
   const auto& engine = page.plan.engine;
   out.text = fmt::format(
-      "{} {} {}, {}: {} requests in {}, simulated\n"
+      "{} {} {}, {}: {} requests in {}, simulated{}\n"
       "KV cache of an engine: {} blocks of {} tokens, {} each on all ranks; {} of weights on a "
       "rank\n\n",
       page.configuration.model, page.configuration.precision.name, layout_text(page.configuration),
       serving::server_mode_name(page.plan.mode), page.record.requests.size(),
-      duration_text(s.makespan_s * 1e9), engine.blocks, engine.block_tokens,
+      duration_text(s.makespan_s * 1e9), saturation_text(page), engine.blocks, engine.block_tokens,
       bytes_text(engine.block_bytes), bytes_text(static_cast<double>(page.room.rank_weight_bytes)));
   out.text += latency_table(page);
   out.text += fmt::format(

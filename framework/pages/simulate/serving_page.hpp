@@ -26,6 +26,7 @@ struct ServingPage {
   const std::optional<double>& keeps_tpot;
   const std::optional<serving::MeanRanges>& ranges;
   const std::vector<std::string>& basis;
+  std::optional<serving::Saturation> saturation = {};  // of an open loop
 };
 
 report::View serving_page(const ServingPage& page);

@@ -30,8 +30,10 @@ std::string explain_tokens_per_step(const PricedStep& step) {
   return fmt::format(
       "expected tokens per step: sum of a^i for i = 0..N = (1 - a^(N+1)) / (1 - a), N drafted "
       "tokens, each accepted with probability a (2211.17192, equation 1)\n"
-      "N {}, a {}: {} = {:.6f}\n",
-      drafted, a, sum_text(drafted), expected_tokens_per_step(drafted, a));
+      "N {}, a {}: {} = {:.6f}\n"
+      "accepted over drafted, as engines count it: (a + ... + a^N) / N = {:.6f}\n",
+      drafted, a, sum_text(drafted), expected_tokens_per_step(drafted, a),
+      accepted_over_drafted(drafted, a));
 }
 
 // Each once, in order.
@@ -64,8 +66,11 @@ std::string speculation_text(const StepPage& page) {
       g.drafted, g.spec.prediction_modules, s->draft_flops / 1e9, 1 + g.drafted,
       s->verify_flops / 1e9);
   if (s->tokens_per_step) {
-    out += fmt::format("expected tokens per step and sequence {:.4f} at acceptance {}\n",
-                       *s->tokens_per_step, *page.step.question.acceptance);
+    out += fmt::format(
+        "expected tokens per step and sequence {:.4f} at acceptance {} of each draft, accepted "
+        "over "
+        "drafted {:.4f} as engines count it\n",
+        *s->tokens_per_step, *page.step.question.acceptance, *s->accepted_over_drafted);
   }
   if (s->tokens_per_s) {
     out += fmt::format("{:.1f} tokens/s; {:.1f} where no draft is accepted\n", *s->tokens_per_s,

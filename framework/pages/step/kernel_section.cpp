@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "profile/kernels/kernel_json.hpp"
@@ -25,7 +26,8 @@ Source source_of(const std::string& argument, const char* option) {
     return {parse_json(argument, option), option};
   }
   const std::string path = argument.starts_with('@') ? argument.substr(1) : argument;
-  return {read_json_file(path), input_name(path)};
+  return {parse_json(read_kind(path, json_input, "kernel-times"), input_name(path)),
+          input_name(path)};
 }
 
 double us(std::int64_t ps) { return static_cast<double>(ps) / ps_per_us; }

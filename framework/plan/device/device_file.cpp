@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "plan/toml/toml_table.hpp"
@@ -194,7 +195,7 @@ DeviceFile read_device_table(const TomlTable& root, std::string_view path) {
 }  // namespace
 
 DeviceFile read_device_file(const std::string& path) {
-  return read_device_table(TomlTable::parse_file(path), input_name(path));
+  return read_device_table(TomlTable::parse_file(path, "device"), input_name(path));
 }
 
 DeviceFile parse_device_file(std::string_view text, std::string_view where) {
@@ -262,6 +263,7 @@ std::optional<Device> datasheet_of(std::string_view text, std::string_view kind,
 Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders) {
   if (id.ends_with(".toml") || id == "-") return read_device(id);
   if (auto device = find_device(id, folders)) return *std::move(device);
+  if (names_file(id)) return read_device(id);
   std::vector<std::string> names;
   for (const Device& device : known_devices(folders)) {
     names.push_back(device.id);

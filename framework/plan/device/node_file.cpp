@@ -51,7 +51,7 @@ std::vector<ClusterNode> nodes_of(const TomlTable& root, std::string_view where)
 }  // namespace
 
 std::vector<ClusterNode> read_nodes(const std::string& path) {
-  return nodes_of(TomlTable::parse_file(path), path);
+  return nodes_of(TomlTable::parse_file(path, "nodes"), path);
 }
 
 std::vector<ClusterNode> parse_nodes(std::string_view text, std::string_view where) {

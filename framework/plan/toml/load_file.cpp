@@ -32,7 +32,7 @@ std::string LoadBucket::text() const {
          " tokens";
 }
 
-RequestLoad read_load(const std::string& path) { return read(TomlTable::parse_file(path)); }
+RequestLoad read_load(const std::string& path) { return read(TomlTable::parse_file(path, "load")); }
 
 RequestLoad parse_load(std::string_view text, std::string_view where) {
   return read(TomlTable::parse(text, where));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/text.hpp"
 #include "plan/toml/toml_state.hpp"
@@ -31,8 +32,8 @@ TomlTable TomlTable::parse(std::string_view text, std::string_view where) {
   return TomlTable(state);
 }
 
-TomlTable TomlTable::parse_file(const std::string& path) {
-  return parse(read_input(path, toml_input), input_name(path));
+TomlTable TomlTable::parse_file(const std::string& path, std::string_view wanted) {
+  return parse(read_kind(path, toml_input, wanted), input_name(path));
 }
 
 bool TomlTable::has(std::string_view key) const { return state_->find(key) != nullptr; }

@@ -25,8 +25,9 @@ void prescan_toml(std::string_view text, std::string_view where);
 
 class TomlTable {
  public:
-  // Throws Error (exit 2) when the file cannot be read or is not valid TOML.
-  static TomlTable parse_file(const std::string& path);
+  // Throws Error (exit 2) when the file cannot be read, is of another kind than `wanted`
+  // (core/input/file_kinds.cpp) or is not valid TOML.
+  static TomlTable parse_file(const std::string& path, std::string_view wanted);
   static TomlTable parse(std::string_view text, std::string_view where);
 
   bool has(std::string_view key) const;

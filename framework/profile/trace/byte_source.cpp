@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 
@@ -144,7 +145,11 @@ std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> raw, const std:
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, const UnpackLimits& limits) {
   InputKind kind = trace_input;
   kind.bytes_max = limits.bytes_max;
-  return unpacked(std::make_unique<FileBytes>(path, kind), input_name(path), limits);
+  auto bytes = unpacked(std::make_unique<FileBytes>(path, kind), input_name(path), limits);
+  std::string front(std::size_t{64} << 10, '\0');
+  front.resize(bytes->read(front));
+  require_kind(front, input_name(path), "trace");
+  return std::make_unique<Peeked>(std::move(front), std::move(bytes));
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::string text, const std::string& where,

@@ -13,31 +13,20 @@ constexpr std::string_view module_prefix = "nn.Module: ";
 
 enum class Category { other, op, annotation, python, runtime, device };
 
-// Names that Kineto has had for them over the years.
+// Names that Kineto has had for them over the years. Every backend has a runtime, some a driver.
 Category category_of(std::string_view text) {
+  if (text.ends_with("_runtime") || text.ends_with("_driver")) return Category::runtime;
   struct Name {
     std::string_view text;
     Category category;
   };
   static constexpr std::array names = {
-      Name{"cpu_op", Category::op},
-      Name{"python_function", Category::python},
-      Name{"kernel", Category::device},
-      Name{"cuda_runtime", Category::runtime},
-      Name{"cuda_driver", Category::runtime},
-      Name{"user_annotation", Category::annotation},
-      Name{"gpu_memcpy", Category::device},
-      Name{"gpu_memset", Category::device},
-      Name{"Operator", Category::op},
-      Name{"Kernel", Category::device},
-      Name{"Memcpy", Category::device},
-      Name{"Memset", Category::device},
-      Name{"Runtime", Category::runtime},
-      Name{"runtime", Category::runtime},
-      Name{"hip_runtime", Category::runtime},
-      Name{"xpu_runtime", Category::runtime},
-      Name{"privateuse1_runtime", Category::runtime},
-      Name{"privateuse1_driver", Category::runtime},
+      Name{"cpu_op", Category::op},          Name{"python_function", Category::python},
+      Name{"kernel", Category::device},      Name{"user_annotation", Category::annotation},
+      Name{"gpu_memcpy", Category::device},  Name{"gpu_memset", Category::device},
+      Name{"Operator", Category::op},        Name{"Kernel", Category::device},
+      Name{"Memcpy", Category::device},      Name{"Memset", Category::device},
+      Name{"Runtime", Category::runtime},    Name{"runtime", Category::runtime},
       Name{"python_func", Category::python},
   };
   const auto* it = std::ranges::find(names, text, &Name::text);
@@ -48,8 +37,9 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Runtime calls that put work on a device, and those that bracket the capture of a graph.
-bool is_launch(std::string_view name) {
+// Calls that put work on a device, and those that bracket the capture of a graph, by their names:
+// launches though no device event has their number. What has one is a launch whatever it is called.
+bool is_named_launch(std::string_view name) {
   return contains(name, "Launch") || contains(name, "MemcpyAsync") ||
          contains(name, "MemsetAsync") || contains(name, "BeginCapture") ||
          contains(name, "EndCapture") || name == "cudaMemcpy" || name == "cudaMemset" ||
@@ -76,10 +66,12 @@ class Recorder {
 
   void take(const Event& event) {
     if (event.phase != 'X') {
-      ++out_.ignored_events;
+      ++out_.undated_events;
       return;
     }
-    switch (category_of(event.category)) {
+    const Category category = category_of(event.category);
+    count(event, category == Category::other ? out_.unread_events : out_.read_events);
+    switch (category) {
       case Category::op:
         return take_operator(event);
       case Category::annotation:
@@ -91,11 +83,23 @@ class Recorder {
       case Category::device:
         return take_device(event);
       case Category::other:
-        ++out_.ignored_events;
+        return;
     }
   }
 
  private:
+  static void count(const Event& event,
+                    std::map<std::string, std::uint64_t, std::less<>>& by_category) {
+    const auto known = by_category.find(event.category);
+    if (known != by_category.end()) {
+      ++known->second;
+    } else {
+      constexpr std::size_t categories_max = 1000;
+      const bool is_one_more = by_category.size() < categories_max;
+      ++by_category[is_one_more ? std::string(event.category) : "other categories"];
+    }
+  }
+
   void take_operator(const Event& event) {
     ++out_.operators;
     const std::uint32_t name = out_.names.intern(event.name);
@@ -106,6 +110,7 @@ class Recorder {
       is_classified_[name] = true;
     }
     const OperatorClass of = out_.classes[name];
+    if (!event.input_dims.empty()) out_.has_shapes = true;
     if (of == OperatorClass::free) return;
     if (of == OperatorClass::annotation) return keep(event, SpanKind::annotation, name);
     std::uint32_t arguments = absent;
@@ -116,7 +121,6 @@ class Recorder {
       text_ += '\x1e';
       text_ += event.concrete_inputs;
       arguments = out_.arguments.intern(text_);
-      out_.has_shapes = true;
     }
     keep(event, SpanKind::op, name, arguments);
   }
@@ -136,8 +140,7 @@ class Recorder {
   }
 
   void take_launch(const Event& event) {
-    if (!event.correlation || !is_launch(event.name)) return;
-    out_.has_launches = true;
+    if (!event.correlation) return;
     keep(event, SpanKind::launch, out_.names.intern(event.name), short_id(event.correlation));
   }
 
@@ -219,11 +222,36 @@ std::uint32_t TextTable::intern(std::string_view text) {
   return index;
 }
 
+namespace {
+
+// Of all calls those stay that launched something: a device event has their number, or their name
+// says so.
+void keep_launches(Recording& recording) {
+  std::vector<std::uint32_t> ran;
+  for (const DeviceEvent& event : recording.device_events) ran.push_back(event.correlation);
+  std::ranges::sort(ran);
+  std::unordered_map<std::uint32_t, bool> is_named;
+  for (Thread& thread : recording.threads) {
+    std::erase_if(thread.spans, [&](const Span& span) {
+      if (static_cast<SpanKind>(span.kind) != SpanKind::launch) return false;
+      const auto [known, is_new] = is_named.try_emplace(span.name, false);
+      if (is_new) known->second = is_named_launch(recording.names[span.name]);
+      const bool launched =
+          known->second || (span.detail != absent && std::ranges::binary_search(ran, span.detail));
+      recording.has_launches = recording.has_launches || launched;
+      return !launched;
+    });
+  }
+}
+
+}  // namespace
+
 Recording record(ByteSource& source, const std::string& where, const CutLimits& limits) {
   Recording out{.where = where};
   Recorder recorder(out);
   out.totals = read_events(
       source, where, [&](const Event& event) { recorder.take(event); }, limits);
+  keep_launches(out);
   for (Thread& thread : out.threads) {
     if (!std::ranges::is_sorted(thread.spans, encloses)) std::ranges::sort(thread.spans, encloses);
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -63,8 +64,11 @@ struct Recording {
   std::vector<Thread> threads;
   std::deque<DeviceEvent> device_events;
   ReadTotals totals;
-  std::uint64_t operators = 0;       // all, views included
-  std::uint64_t ignored_events = 0;  // neither host work, nor scope, nor device work
+  std::uint64_t operators = 0;  // all, views included
+  // Every event of the file is in one of these: by category those that are read and those that are
+  // not, and what has no duration (flows, counters, metadata).
+  std::map<std::string, std::uint64_t, std::less<>> read_events, unread_events;
+  std::uint64_t undated_events = 0;
   bool has_launches = false, has_modules = false, has_shapes = false;
 };
 

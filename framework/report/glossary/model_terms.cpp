@@ -8,6 +8,12 @@ constexpr Term model_entries[] = {
     Term{"a shard", "of a shard", "What one shard holds of a tensor, in bytes or as its shape.", "",
          "simulate"},
     Term{"a step", "", "Bytes that are exchanged for the tensor in one step.", "", "simulate"},
+    Term{"acceptance", "acceptance rate",
+         "The probability that a drafted token is accepted when those before it were "
+         "(--acceptance). "
+         "Engines report another figure of the same drafts, accepted over drafted tokens, which is "
+         "lower: what stands behind a rejected token was drafted too.",
+         "a; accepted over drafted = (a + a^2 + ... + a^N) / N with N drafted", "model"},
     Term{"active parameters", "active B",
          "Parameters that one token uses, in 1e9: of a mixture, its chosen experts and what all "
          "tokens share.",

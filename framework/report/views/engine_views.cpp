@@ -29,6 +29,16 @@ std::string tokens_text(const EngineStep& s) {
   return s.cached_tokens > 0 ? out + " behind " + std::to_string(s.cached_tokens) : out;
 }
 
+// "1: 27 of 28 rows taken; left out: 1 without a latency". Nothing of earlier imports.
+std::string account_text(const EngineImport& imported, const std::string& number) {
+  if (imported.unit.empty()) return {};
+  std::string left;
+  for (const std::string& one : imported.left_out) left += (left.empty() ? "" : ", ") + one;
+  return number + ": " + std::to_string(imported.taken) + " of " +
+         std::to_string(imported.in_file) + ' ' + clean_text(imported.unit) + " taken" +
+         (left.empty() ? "" : "; left out: " + clean_text(left)) + '\n';
+}
+
 std::string spread_text(const EngineStep& s) {
   if (s.deviation_ns) return "deviation " + duration_text(*s.deviation_ns);
   if (s.least_ns && s.most_ns) return duration_range_text(*s.least_ns, *s.most_ns);
@@ -64,6 +74,7 @@ View engine_steps_view(std::span<const EngineImport> imports) {
                  count_text(s.batch), tokens_text(s), duration_text(s.step_ns), spread_text(s),
                  count_text(s.samples), known_text(s.precision), known_text(s.device), number});
     }
+    out.text += account_text(imported, number);
     if (imported.steps.empty()) continue;
     origins += number + ": " + origin_text(imported, imported.steps.front()) + "; " +
                clean_text(imported.imported_utc) + '\n';
@@ -74,7 +85,8 @@ View engine_steps_view(std::span<const EngineImport> imports) {
     }
   }
   out.data["imports"] = std::move(list);
-  out.text = imports.empty() ? "no steps of engines are stored\n" : table.text() + origins;
+  out.text =
+      imports.empty() ? "no steps of engines are stored\n" : table.text() + out.text + origins;
   return out;
 }
 

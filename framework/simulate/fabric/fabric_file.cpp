@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/plan_reader.hpp"
 #include "simulate/fabric/routes.hpp"
@@ -193,7 +194,9 @@ Topology read(const TomlTable& root) {
 
 }  // namespace
 
-Topology read_fabric(const std::string& path) { return read(TomlTable::parse_file(path)); }
+Topology read_fabric(const std::string& path) {
+  return read(TomlTable::parse_file(path, "fabric"));
+}
 
 Topology parse_fabric(std::string_view text, std::string_view where) {
   return read(TomlTable::parse(text, where));
@@ -234,6 +237,7 @@ Topology known_fabric(const std::string& id, const std::vector<std::filesystem::
     if (topology.id == id) return std::move(topology);
     names.push_back(topology.id);
   }
+  if (names_file(id)) return read_fabric(id);
   throw refused("unknown_fabric: '" + printable(id) + "'", {}, suggestion(id, names));
 }
 

@@ -27,6 +27,7 @@ struct Load {
   // Of a closed loop: the first of the requests come at their times, every later one when another
   // is answered. 0: all come at their times.
   std::int64_t clients = 0;
+  std::vector<std::string> notes = {};  // what of a recorded trace was taken, and what was not
 };
 
 enum class Arrivals { closed_loop, poisson, bursty };
@@ -47,8 +48,12 @@ struct LoadQuestion {
 Load load_of(const LoadQuestion& question);
 
 // CSV: arrival_s,input_tokens,output_tokens, and optionally prefix_id,prefix_tokens,priority, in
-// any order of columns. Throws Error (exit 2) with file:line for a missing column or field, what is
-// no number or below 1, a prefix beyond its prompt, and time that runs backwards.
+// any order of columns. Or the columns of public traces and engines' logs (Azure's
+// TIMESTAMP,ContextTokens,GeneratedTokens; JSON lines with arrival_time,input_toks,output_toks),
+// whose times are dates, seconds since 1970 or of their own: the first request comes at 0, requests
+// without an answer are left out and counted. Throws Error (exit 2) with file:line for a missing
+// column or field, what is no number or below 1, a prefix beyond its prompt, and time that runs
+// backwards.
 Load read_trace(const std::string& path);
 Load parse_trace(std::string_view text, const std::string& name);
 

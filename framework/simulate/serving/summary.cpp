@@ -35,6 +35,45 @@ double kv_bytes(const EnginePlan& plan, std::int64_t blocks) {
   return static_cast<double>(blocks) * plan.block_bytes;
 }
 
+namespace {
+
+// Mean time to the first token of requests [begin, end), in order of arrival.
+double mean_wait_ps(const std::vector<RequestRecord>& requests, std::size_t begin,
+                    std::size_t end) {
+  double sum = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    sum += static_cast<double>(requests[i].first_ps - requests[i].arrival_ps);
+  }
+  return sum / static_cast<double>(end - begin);
+}
+
+}  // namespace
+
+Saturation saturation_of(const ServerRecord& record) {
+  constexpr double seconds_per_ps = 1e-12, growth = 1.5, lag = 0.05;
+  constexpr std::size_t least = 8;
+  const std::vector<RequestRecord>& requests = record.requests;
+  Saturation out;
+  if (requests.size() < least) return out;
+  const std::size_t n = requests.size(), half = n / 2, quarter = n / 4;
+  const Picoseconds first = requests.front().arrival_ps, last = requests.back().arrival_ps;
+  if (last == first) return out;  // all at once: a batch
+  const double span_s = static_cast<double>(last - first) * seconds_per_ps;
+  out.offered_per_s = static_cast<double>(n - 1) / span_s;
+  out.served_per_s =
+      static_cast<double>(n) / (static_cast<double>(record.makespan_ps) * seconds_per_ps);
+  // Of those that came in the second half, how many began to be answered while others still came.
+  const auto begun = std::ranges::count_if(requests, [&](const RequestRecord& r) {
+    return r.first_ps > requests[half].arrival_ps && r.first_ps <= last;
+  });
+  const auto came = static_cast<double>(n - half);
+  const bool lags = came - static_cast<double>(begun) > lag * came + 3;
+  const bool waits_longer =
+      mean_wait_ps(requests, n - quarter, n) > growth * mean_wait_ps(requests, quarter, half);
+  out.is_saturated = lags && waits_longer;
+  return out;
+}
+
 ServerSummary summary_of(const ServerRecord& record, const Levels& levels, std::size_t skip) {
   ServerSummary out;
   std::vector<double> ttft, tpot, request;

@@ -40,6 +40,14 @@ struct MeanRanges {
 MeanRanges mean_ranges(const ServerSummary& summary, const Ratios& ttft, const Ratios& tpot,
                        bool is_closed_loop);
 
+// Of requests that come at their own times: whether more come than are served, so that those that
+// wait become more and more. A closed loop offers what it is served.
+struct Saturation {
+  bool is_saturated = false;
+  double offered_per_s = 0, served_per_s = 0;
+};
+Saturation saturation_of(const ServerRecord& record);
+
 // Bytes of so many blocks.
 double kv_bytes(const EnginePlan& plan, std::int64_t blocks);
 

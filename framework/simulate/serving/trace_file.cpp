@@ -1,70 +1,63 @@
-// A recorded load as CSV.
-#include <algorithm>
-#include <array>
+// A recorded load as CSV or JSON lines.
 #include <charconv>
 #include <cmath>
 #include <vector>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "simulate/serving/load.hpp"
+#include "simulate/serving/trace_columns.hpp"
 
 namespace halmark::serving {
 namespace {
 
-enum Column : std::size_t { arrival, input, output, prefix, prefix_tokens, priority };
-constexpr std::array<std::string_view, 6> names = {"arrival_s", "input_tokens",  "output_tokens",
-                                                   "prefix_id", "prefix_tokens", "priority"};
-constexpr std::size_t needed = 3;  // the first of them
+using Fields = std::vector<std::string>;
 
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> out;
+Fields fields_of(std::string_view line) {
+  Fields out;
   for (;;) {
     const std::size_t comma = line.find(',');
-    out.push_back(line.substr(0, comma));
+    out.emplace_back(line.substr(0, comma));
     if (comma == std::string_view::npos) return out;
     line.remove_prefix(comma + 1);
   }
 }
 
+// Numbers above are no seconds of a run but seconds since 1970: from 2001 on.
+constexpr double epoch_s = 1e9;
+
 class TraceReader {
  public:
   explicit TraceReader(const std::string& name) : name_(name) {}
 
-  void read_head(std::string_view line) {
-    const auto fields = fields_of(line);
-    width_ = fields.size();
-    for (std::size_t f = 0; f < fields.size(); ++f) {
-      const auto known = std::ranges::find(names, fields[f]);
-      if (known == names.end()) {
-        throw refused("column '" + printable(fields[f]) + "' is not one of a trace", where(1),
-                      suggestion(fields[f], {names.begin(), names.end()}));
-      }
-      places_[static_cast<std::size_t>(known - names.begin())] = f + 1;
-    }
-    for (std::size_t c = 0; c < needed; ++c) {
-      if (places_[c] == 0) {
-        throw refused("column '" + std::string(names[c]) + "' is missing", where(1),
-                      "a trace has arrival_s,input_tokens,output_tokens");
-      }
-    }
+  void read_head(const Fields& head) {
+    places_ = places_of(head, where(1));
+    width_ = head.size();
   }
 
-  void read_row(std::string_view line, std::size_t number) {
-    fields_ = fields_of(line);
+  void read_row(Fields fields, std::size_t number) {
+    fields_ = std::move(fields);
     number_ = number;
     if (fields_.size() != width_) {
       throw refused(
           std::to_string(fields_.size()) + " fields, and the header has " + std::to_string(width_),
           where(number), "give every request all of its fields");
     }
-    RequestPlan r{.input_tokens = whole(input, 1), .output_tokens = whole(output, 1)};
     const double at_s = seconds();
-    r.arrival_ps = events::picoseconds(at_s);
+    // What public traces record of a request that failed.
+    const bool failed = places_.is_foreign && (field(output) == "0" || field(input) == "0");
+    if (failed) {
+      ++failed_;
+      return;
+    }
+    RequestPlan r{.input_tokens = whole(input, 1), .output_tokens = whole(output, 1)};
+    if (out_.requests.empty()) begin_s_ = is_of_a_clock(at_s) ? at_s : 0;
+    if (at_s < begin_s_) refuse_backwards();
+    r.arrival_ps = events::picoseconds(at_s - begin_s_);
     if (!out_.requests.empty() && r.arrival_ps < out_.requests.back().arrival_ps) {
-      throw refused("time runs backwards: a request at " + std::string(fields_[places_[0] - 1]) +
-                        " s comes behind a later one",
-                    where(number), "sort the trace by arrival_s");
+      refuse_backwards();
     }
     if (is_given(prefix)) {
       r.prefix = whole(prefix, 0);
@@ -81,34 +74,55 @@ class TraceReader {
 
   Load take() {
     if (out_.requests.empty()) throw refused("a trace without requests", name_);
+    if (places_.is_foreign) {
+      const std::size_t all = out_.requests.size() + failed_;
+      std::string note = "arrivals: " + std::to_string(out_.requests.size()) + " of " +
+                         std::to_string(all) + " requests taken";
+      if (failed_ > 0) note += "; left out: " + std::to_string(failed_) + " without an answer";
+      for (std::size_t i = 0; i < places_.others.size(); ++i) {
+        note += (i == 0 ? "; columns not read: " : ", ") + printable(places_.others[i]);
+      }
+      out_.notes.push_back(note);
+    }
     return std::move(out_);
   }
 
  private:
   static constexpr std::int64_t whole_max = std::int64_t{1} << 31;
 
+  [[noreturn]] void refuse_backwards() const {
+    throw refused("time runs backwards: a request at " + field(arrival) + (is_date_ ? "" : " s") +
+                      " comes behind a later one",
+                  where(number_), "sort the trace by " + std::string(column_names[arrival]));
+  }
+  // Dates and seconds since 1970; and what others record, whose clocks begin anywhere.
+  bool is_of_a_clock(double at_s) const { return is_date_ || at_s > epoch_s || places_.is_foreign; }
   std::string where(std::size_t line) const { return name_ + ':' + std::to_string(line); }
   bool is_given(Column column) const {
-    return places_[column] != 0 && !fields_[places_[column] - 1].empty();
+    return places_.at[column] != 0 && !fields_[places_.at[column] - 1].empty();
   }
-  std::string_view field(Column column) const {
-    if (is_given(column)) return fields_[places_[column] - 1];
-    throw refused("no " + std::string(names[column]), where(number_),
+  const std::string& field(Column column) const {
+    if (is_given(column)) return fields_[places_.at[column] - 1];
+    throw refused("no " + std::string(column_names[column]), where(number_),
                   "a hole in a trace is no request: fill it in or leave the row out");
   }
   std::int64_t whole(Column column, std::int64_t least) const {
-    const std::string_view text = field(column);
+    const std::string& text = field(column);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least ||
         value > whole_max) {
-      throw refused(std::string(names[column]) + " '" + printable(text) + "'", where(number_),
-                    "a whole number of " + std::to_string(least) + " or more");
+      throw refused(std::string(column_names[column]) + " '" + printable(text) + "'",
+                    where(number_), "a whole number of " + std::to_string(least) + " or more");
     }
     return value;
   }
-  double seconds() const {
-    const std::string_view text = field(arrival);
+  double seconds() {
+    const std::string& text = field(arrival);
+    if (const auto date = seconds_of_date(text)) {
+      is_date_ = true;
+      return *date;
+    }
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
@@ -116,38 +130,68 @@ class TraceReader {
       throw refused("arrival_s '" + printable(text) + "'", where(number_),
                     "seconds from the begin of the trace, 0 or more");
     }
-    return value;
+    // Milliseconds and finer since 1970 have more digits than seconds.
+    while (value > 100 * epoch_s) value *= 1e-3;
+    return value > epoch_s ? value : value * places_.seconds_per_unit;
   }
 
   std::string name_;
-  std::array<std::size_t, names.size()> places_{};  // 1 + field; 0 = no such column
-  std::size_t width_ = 0, number_ = 0;
-  std::vector<std::string_view> fields_;
+  ColumnPlaces places_;
+  std::size_t width_ = 0, number_ = 0, failed_ = 0;
+  double begin_s_ = 0;
+  bool is_date_ = false;
+  Fields fields_;
   Load out_;
 };
+
+// Of a JSON line the values of the first line's keys, as they are written.
+Fields values_of(const Json& row, const Fields& keys) {
+  Fields out;
+  for (const std::string& key : keys) {
+    const auto found = row.find(key);
+    const bool is_absent = found == row.end() || found->is_null() || found->is_structured();
+    out.push_back(is_absent            ? std::string()
+                  : found->is_string() ? found->get<std::string>()
+                                       : found->dump());
+  }
+  return out;
+}
 
 }  // namespace
 
 Load parse_trace(std::string_view text, const std::string& name) {
   TraceReader reader(name);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string_view::npos && text[first] == '{';
   std::size_t number = 0;
+  Fields keys;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
     ++number;
-    if (number == 1) {
-      reader.read_head(line);
+    if (is_json) {
+      if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+      const Json row = parse_json(line, name + ':' + std::to_string(number));
+      if (!row.is_object())
+        throw refused("a request is a JSON object", name + ':' + std::to_string(number));
+      if (keys.empty()) {
+        for (const auto& [key, value] : row.items()) keys.push_back(key);
+        reader.read_head(keys);
+      }
+      reader.read_row(values_of(row, keys), number);
+    } else if (number == 1) {
+      reader.read_head(fields_of(line));
     } else if (!line.empty() || !text.empty()) {
-      reader.read_row(line, number);
+      reader.read_row(fields_of(line), number);
     }
   }
   return reader.take();
 }
 
 Load read_trace(const std::string& path) {
-  return parse_trace(read_input(path, table_input), input_name(path));
+  return parse_trace(read_kind(path, table_input, "arrivals"), input_name(path));
 }
 
 }  // namespace halmark::serving

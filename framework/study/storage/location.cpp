@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/url.hpp"
@@ -96,6 +97,13 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+// An empty file becomes one; lines that are broken are the reader's to judge.
+StudyPlace journal_at(const std::string& path) {
+  const std::string beginning = beginning_of(path);
+  if (!beginning.empty()) require_kind(beginning, path, "study-journal");
+  return {StudyBackend::journal, path};
+}
+
 }  // namespace
 
 StudyPlace study_place(const std::string& location) {
@@ -107,11 +115,12 @@ StudyPlace study_place(const std::string& location) {
   const std::string kind = location.substr(0, colon);
   if (colon != std::string::npos && colon + 1 < location.size()) {
     if (kind == "sqlite") return {StudyBackend::sqlite, location.substr(colon + 1)};
-    if (kind == "journal") return {StudyBackend::journal, location.substr(colon + 1)};
+    if (kind == "journal") return journal_at(location.substr(colon + 1));
   }
   // Optuna's own tools take the path of a file for its journal.
   if (is_file(location)) {
-    return {read_sqlite_header(location) ? StudyBackend::sqlite : StudyBackend::journal, location};
+    if (read_sqlite_header(location)) return {StudyBackend::sqlite, location};
+    return journal_at(location);
   }
   if (location.ends_with(".log")) return {StudyBackend::journal, location};
   throw refused("'" + location + "' does not say where studies are kept", {}, named_places());

@@ -14,9 +14,11 @@ namespace journal {
 
 void require_study_revision(const std::string& revision, const std::string& location) {
   if (revision == study_revision) return;
-  throw refused("these studies have revision '" + revision + "' of Optuna's tables; revision '" +
-                    study_revision + "' (Optuna 3.2 and later) is needed",
-                location, "optuna storage upgrade brings older ones forward");
+  throw refused(
+      "these studies have " +
+          (revision.empty() ? std::string("no revision") : "revision '" + revision + "'") +
+          " of Optuna's tables; revision '" + study_revision + "' (Optuna 3.2 and later) is needed",
+      location, "optuna storage upgrade brings older ones forward");
 }
 
 std::string number_text(double value) {

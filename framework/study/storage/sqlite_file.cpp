@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/input/file_kind.hpp"
 #include "core/input/places.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
@@ -33,7 +34,7 @@ void judge_header(const std::string& path) {
   const auto header = read_sqlite_header(path);
   if (!header && has_content(path + "-journal")) return;  // its first page may be taken back
   if (!header) {
-    throw refused("this is no SQLite database", path, "name another file");
+    throw other_kind(beginning_of(path), path, "a database of studies");
   }
   const std::uint32_t id = header->application_id;
   if (id == static_cast<std::uint32_t>(journal_application_id)) {
@@ -100,6 +101,13 @@ void sync_folder(const fs::path& folder) {
   close(fd);
 }
 
+// "" where Optuna was older than revisions are.
+std::string revision_of(SQLite::Database& db) {
+  if (!db.tableExists("alembic_version")) return {};
+  SQLite::Statement revision(db, "SELECT version_num FROM alembic_version");
+  return revision.executeStep() ? revision.getColumn(0).getString() : "";
+}
+
 void require_tables(SQLite::Database& db, const std::string& path) {
   SQLite::Statement tables(
       db,
@@ -108,12 +116,15 @@ void require_tables(SQLite::Database& db, const std::string& path) {
       "'trial_params', 'trial_values', 'trial_intermediate_values', 'trial_user_attributes', "
       "'trial_system_attributes', 'trial_heartbeats', 'alembic_version')");
   tables.executeStep();
-  if (tables.getColumn(0).getInt() != 12) {
-    throw refused("this database holds no studies of Optuna's present tables", path,
-                  "name another file");
+  const bool has_all = tables.getColumn(0).getInt() == 12;
+  if (!has_all && !(db.tableExists("studies") && db.tableExists("trials"))) {
+    throw other_kind(beginning_of(path), path, "a database of studies");
   }
-  SQLite::Statement revision(db, "SELECT version_num FROM alembic_version");
-  require_study_revision(revision.executeStep() ? revision.getColumn(0).getString() : "", path);
+  require_study_revision(revision_of(db), path);  // says so of older tables
+  if (!has_all) {
+    throw refused("tables of Optuna's are missing beside its studies", path,
+                  "restore the file from a copy");
+  }
 }
 
 void judge(SQLite::Database& db, const std::string& path) {

@@ -141,8 +141,10 @@ class Simulation {
     const auto clients = static_cast<std::size_t>(q_.begins_at_once ? 0 : load.clients);
     out.summary =
         serving::summary_of(out.record, out.levels, std::min(clients, load.requests.size() / 2));
+    if (load.clients == 0) out.saturation = serving::saturation_of(out.record);
     keep_levels(out);
     basis(out);
+    out.basis.insert(out.basis.end(), load.notes.begin(), load.notes.end());
     return out;
   }
 

@@ -52,7 +52,8 @@ struct ServedSimulation {
   serving::Levels levels;
   serving::ServerRecord record;
   serving::ServerSummary summary;
-  std::optional<ClosedLoopFigures> closed_form;  // of a closed loop on aggregated engines
+  std::optional<serving::Saturation> saturation;  // of an open loop
+  std::optional<ClosedLoopFigures> closed_form;   // of a closed loop on aggregated engines
   // That measured means of TTFT and of TPOT keep their levels, by the interval of the engine's
   // terms.
   std::optional<double> keeps_ttft, keeps_tpot;

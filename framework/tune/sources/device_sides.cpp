@@ -118,7 +118,11 @@ class SidesAssembly {
     std::string path = name.what;
     if (const auto of = run_of_database(path)) std::tie(path, run) = *of;
     if (!is_there(path) || is_device_file(path)) {
-      if (!name.of.empty()) throw refused("there is no such file", name.what);
+      if (!name.of.empty()) {
+        throw refused(
+            is_there(path) ? "a device file is of its own device" : "there is no such file",
+            name.what, is_there(path) ? "leave out '=" + name.of + "'" : "");
+      }
       bounds_.push_back({at, {name, device_or_refused(name.what)}});
     } else if (is_postgresql_url(path) || read_sqlite_header(path)) {
       sides_[at] = journal_side(name, run, path, devices_);

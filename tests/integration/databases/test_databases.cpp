@@ -105,7 +105,7 @@ TEST_F(Databases, salvage_lists_what_it_leaves_out_and_takes_no_other_name) {
   EXPECT_EQ(data["rows"].get<int>() + static_cast<int>(data["left_out"].size()), 226);
   EXPECT_EQ(line("verify sound.db").exit_code, 0);
   expect_refusal("salvage dense.db sound.db", "is not overwritten");
-  expect_refusal("salvage dense.toml new.db", "no SQLite database");
+  expect_refusal("salvage dense.toml new.db", "not a results database");
   expect_refusal("salvage absent.db new.db", "absent.db");
   EXPECT_FALSE(fs::exists(path("new.db")));
   EXPECT_THAT(line("salvage --help").out, HasSubstr("halmark salvage results.db sound.db"));

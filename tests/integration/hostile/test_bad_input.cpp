@@ -255,7 +255,11 @@ std::vector<BadInput> table() {
        {"mysql://", "results cannot be kept"}},
       {"no_database", {"report", "--db", "absent.db"}, {"absent.db", "halmark tune"}},
       {"no_database_to_verify", {"verify", "absent.db"}, {"absent.db"}},
-      {"foreign_database", {"verify", "SWEEP"}, {"bad.toml", "no SQLite database"}, 2, "text\n"},
+      {"foreign_database",
+       {"verify", "SWEEP"},
+       {"bad.toml", "not a results database"},
+       2,
+       "text\n"},
   };
 }
 

@@ -159,8 +159,8 @@ TEST_F(Studies, what_cannot_be_is_refused_in_one_line) {
   write("broken.toml", std::string(space) + "[[parameter]]\nname = \"tile\"\nkind = \"int\"\n");
   const std::vector<Refusal> refusals = {
       {{"study", "list", "--study", "sqlite:absent"}, "there are no studies"},
-      {{"study", "list", "--study", "sqlite:picture"}, "no SQLite database"},
-      {{"study", "list", "--study", "journal:picture"}, "no journal of studies"},
+      {{"study", "list", "--study", "sqlite:picture"}, "a JPEG image, not a database of studies"},
+      {{"study", "list", "--study", "journal:picture"}, "a JPEG image, not an Optuna journal"},
       {{"study", "list", "--study", "oracle://x"}, "sqlite:PATH"},
       {{"study", "serve", "absent.toml"}, "cannot be read"},
       {{"study", "serve", "broken.toml"}, "broken.toml:"},

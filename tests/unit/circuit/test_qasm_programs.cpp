@@ -168,6 +168,7 @@ TEST(QasmPrograms, that_depend_on_a_measurement_are_refused_by_name) {
        {"for int i in [0 : 1e9] x q[0];", "a range of more than 10^6 values"},
        {"for int i in [0:2] { x q[0];", "expected '}', found the end of the file"},
        {"gate g a { x a;", "expected '}', found the end of the file"},
+       {"angle[3] n; measure q[0] -> n[0];", "not read: a measurement into 'n', which is no bit"},
        {"const n = 3;", "not read: a constant of type 'n'"},
        {"int n = 1; int n = 2;", "'n' is there already"}},
       head);

@@ -152,9 +152,9 @@ TEST(QasmGates, take_what_they_are_made_for) {
                                     {"def", "a subroutine"},
                                     {"input", "a parameter of a run"},
                                     {"extern", "a function outside of the file"},
-                                    {"delay", "a time"},
-                                    {"duration", "a time"},
-                                    {"box", "a time"},
+                                    {"delay", "timing"},
+                                    {"duration", "timing"},
+                                    {"box", "timing"},
                                     {"defcal", "calibration"},
                                     {"cal", "calibration"},
                                     {"array", "an array"}}) {

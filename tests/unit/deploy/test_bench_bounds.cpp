@@ -89,7 +89,7 @@ std::string llama_row(const std::string& rest) {
 }
 
 TEST(LlamaBenchRows, of_prompt_and_output_are_requests_and_of_a_cpu_its_threads) {
-  const auto steps = llama_bench_steps(
+  const auto [steps, unit, in_file, taken, left_out] = llama_bench_steps(
       llama_row(R"("n_prompt": 10, "n_gen": 5, "avg_ns": 1000, "samples_ns": [1000])"), "r");
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].phase, "request");
@@ -105,7 +105,8 @@ TEST(LlamaBenchRows, of_prompt_and_output_are_requests_and_of_a_cpu_its_threads)
   const auto deep =
       llama_bench_steps(llama_row(R"("n_prompt": 10, "n_gen": 0, "n_depth": 64, "avg_ns": 1000,
                    "samples_ns": [999, 1001])"),
-                        "r");
+                        "r")
+          .steps;
   EXPECT_EQ(deep[0].cached_tokens, 64);
   EXPECT_EQ(deep[0].how, "the prompt in parts of 512 tokens");
   EXPECT_EQ(deep[0].samples, 2);
@@ -152,10 +153,12 @@ TEST(VllmLatencyBounds, has_a_mean_within_a_millionth_and_all_that_the_user_stat
 TEST(VllmServeBounds, of_one_token_has_no_later_ones) {
   const auto served = [](int tokens, const char* concurrency) {
     return vllm_bench_steps(
-        "{\"model_id\": \"m\", \"completed\": 10, \"total_input_tokens\": 15, "
-        "\"total_output_tokens\": " +
-            std::to_string(tokens) + concurrency + ", \"mean_ttft_ms\": 2, \"mean_tpot_ms\": 1}",
-        "r", {.batch = 6});
+               "{\"model_id\": \"m\", \"completed\": 10, \"total_input_tokens\": 15, "
+               "\"total_output_tokens\": " +
+                   std::to_string(tokens) + concurrency +
+                   ", \"mean_ttft_ms\": 2, \"mean_tpot_ms\": 1}",
+               "r", {.batch = 6})
+        .steps;
   };
   EXPECT_EQ(served(14, "").size(), 1u) << "1.4 tokens are one";
   EXPECT_EQ(served(15, "").size(), 2u) << "1.5 are two";
@@ -229,10 +232,11 @@ TEST(LlmBenchCsv, cells_may_be_quoted_and_counts_are_counts) {
   const std::string head =
       "iteration,model,framework,device,input_size,output_size,prompt_idx,batch_size,precision,"
       "1st_latency(ms),2nd_avg_latency(ms)\r\n";
-  const auto steps = openvino_bench_steps(head +
-                                              "1,\"a \"\"b\"\", c\",ov,CPU,32,16,0,2,\"\",50,10\r\n"
-                                              "1,m,ov,CPU,64,16,1,2,,60,\r\n",
-                                          "r");
+  const auto [steps, unit, in_file, taken, left_out] =
+      openvino_bench_steps(head +
+                               "1,\"a \"\"b\"\", c\",ov,CPU,32,16,0,2,\"\",50,10\r\n"
+                               "1,m,ov,CPU,64,16,1,2,,60,\r\n",
+                           "r");
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(steps[0].model, "a \"b\", c");
   EXPECT_EQ(steps[0].how, "latency of the first token, prompt 0");

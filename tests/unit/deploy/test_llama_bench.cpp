@@ -70,14 +70,60 @@ TEST_F(LlamaBench, lines_of_json_say_the_same_as_the_list) {
   EXPECT_EQ(list.steps, lines.steps);
 }
 
+// Whatever stands around the rows: line breaks within one, other programs' lines, another key.
+TEST_F(LlamaBench, rows_are_found_in_what_is_around_them) {
+  const auto steps = read('[' + row(prefill) + ',' + row(decode) + ']').steps;
+  const EngineImport over_lines = read(row(prefill) + '\n' + row(decode) + '\n');
+  EXPECT_EQ(over_lines.steps, steps);
+  EXPECT_EQ(over_lines.taken, 2);
+  const EngineImport logged =
+      read("ggml_cuda_init: found 1 devices:\n  Device 0: {brace}\n" + in_lines(row(prefill)) +
+           "[warn] slow\n" + in_lines(row(decode)) + "\nbuild: 8cf427ff\n");
+  EXPECT_EQ(logged.steps, steps);
+  EXPECT_EQ(logged.taken, 2);
+  EXPECT_EQ(logged.in_file, 6);
+  EXPECT_THAT(logged.left_out, testing::ElementsAre("4 lines of other programs"));
+  EXPECT_EQ(read("{\"date\": \"x\", \"runs\": [" + row(prefill) + ',' + row(decode) + "]}").steps,
+            steps);
+  // A place is that of the file, whatever stands before it.
+  EXPECT_THAT(refusal("log\nlog\n" + in_lines(row("\"n_prompt\": 1, \"n_gen\": x"))),
+              HasSubstr("r.json:3:"));
+}
+
+TEST_F(LlamaBench, a_model_of_another_size_is_not_the_one_that_was_measured) {
+  const auto stating = [&](const std::string& count, std::int64_t known, std::int64_t untied) {
+    return refusal('[' + row("\"model_n_params\": " + count + ", " + decode) + ']',
+                   {.model_id = "m", .parameters = known, .untied_parameters = untied});
+  };
+  constexpr std::int64_t qwen = 7'615'616'512;
+  EXPECT_THAT(stating("20914757184", qwen, qwen),
+              HasSubstr("r.json:[0].model_n_params: states 20.91 B parameters, and m has 7.616 B"));
+  EXPECT_THAT(stating("8030261248", qwen, qwen), HasSubstr("states 8.03 B"));
+  EXPECT_EQ(read('[' + row("\"model_n_params\": 7615616512, " + decode) + ']',
+                 {.model_id = "m", .parameters = qwen, .untied_parameters = qwen})
+                .steps[0]
+                .model_id,
+            "m");
+  EXPECT_EQ(read('[' + row("\"model_n_params\": 8160876032, " + decode) + ']',
+                 {.model_id = "m", .parameters = qwen, .untied_parameters = 8'160'000'000})
+                .taken,
+            1)
+      << "a tied head that the file holds twice";
+}
+
 TEST_F(LlamaBench, a_file_that_is_damaged_is_refused_with_its_place) {
   const std::string whole = '[' + row(prefill) + ',' + row(decode) + ']';
   EXPECT_THAT(refusal(whole.substr(0, 300)), HasSubstr("r.json:4:"));
   EXPECT_THAT(refusal("{}"), HasSubstr("r.json:1: 'n_prompt' is missing"));
+  EXPECT_THAT(refusal("{\"a\": 1}"), HasSubstr("r.json: this is JSON of another kind"));
+  EXPECT_THAT(refusal('[' + row(prefill) + ",{}]"), HasSubstr("r.json:[1]: 'n_prompt' is missing"));
+  EXPECT_THAT(refusal(row(R"("n_prompt": null, "n_gen": 0)")),
+              HasSubstr("r.json:1.n_prompt: it is null; a number is expected"));
   EXPECT_THAT(refusal(in_lines(row(prefill)) + "{\"x\":}\n"), HasSubstr("r.json:2:6"));
   EXPECT_THAT(refusal("[]"), HasSubstr("no test is in it"));
-  EXPECT_THAT(refusal("\"text\""), HasSubstr("no output of llama-bench"));
+  EXPECT_THAT(refusal("\"text\""), HasSubstr("not rows of llama-bench"));
   EXPECT_THAT(refusal("[1]"), HasSubstr("r.json:[0]: an object is expected"));
+  EXPECT_THAT(refusal('[' + row(prefill) + ",1]"), HasSubstr("r.json:[1]: an object is expected"));
 }
 
 TEST_F(LlamaBench, figures_that_contradict_each_other_or_are_none_are_refused) {

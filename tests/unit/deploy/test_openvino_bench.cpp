@@ -29,7 +29,7 @@ std::string llm(const std::string& rows, const std::string& framework = "ov") {
 }
 
 TEST(LlmBench, averages_leave_the_warm_up_out_as_the_tool_does) {
-  const auto steps = openvino_bench_steps(
+  const auto [steps, unit, in_file, taken, left_out] = openvino_bench_steps(
       llm(iteration(0, 999, "99") + ',' + iteration(1, 50, "10") + ',' + iteration(2, 54, "12")),
       "r");
   ASSERT_EQ(steps.size(), 2u);
@@ -44,7 +44,8 @@ TEST(LlmBench, averages_leave_the_warm_up_out_as_the_tool_does) {
 }
 
 TEST(LlmBench, latencies_that_are_absent_are_not_times) {
-  const auto steps = openvino_bench_steps(llm(iteration(1, 50, "-1")), "r");
+  const auto [steps, unit, in_file, taken, left_out] =
+      openvino_bench_steps(llm(iteration(1, 50, "-1")), "r");
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].phase, "prefill");
   EXPECT_THAT(refusal(llm(iteration(0, 50, "10"))), HasSubstr("no iteration behind the warm-up"));
@@ -60,7 +61,7 @@ std::string csv_row(const std::string& number, const std::string& first, const s
 }
 
 TEST(LlmBench, a_report_in_csv_says_the_same) {
-  const auto steps = openvino_bench_steps(
+  const auto [steps, unit, in_file, taken, left_out] = openvino_bench_steps(
       header + csv_row("0", "999", "99") + csv_row("1", "50", "10") + csv_row("2", "54", "12") +
           csv_row("avg", "52", "11") + "input_size: Input token size,,,,,,,,,,,,,,\n",
       "r");
@@ -68,6 +69,9 @@ TEST(LlmBench, a_report_in_csv_says_the_same) {
   EXPECT_DOUBLE_EQ(steps[0].step_ns, 52e6);
   EXPECT_DOUBLE_EQ(steps[1].step_ns, 11e6);
   EXPECT_EQ(steps[1].model, "tiny, llama");
+  EXPECT_EQ(taken, 2);
+  EXPECT_EQ(in_file, 5) << "every line behind the header";
+  EXPECT_THAT(left_out, testing::ElementsAre("1 of warm-ups", "2 of averages and comments"));
 }
 
 TEST(LlmBench, a_report_in_csv_is_refused_with_its_line) {
@@ -75,7 +79,7 @@ TEST(LlmBench, a_report_in_csv_is_refused_with_its_line) {
   EXPECT_THAT(refusal(header + csv_row("1", "x", "10")), HasSubstr("r:2:1st_latency(ms): 'x'"));
   EXPECT_THAT(refusal(header + csv_row("1", "50", "10") + "2,short\n"), HasSubstr("r:3: 2 cells"));
   EXPECT_THAT(refusal(header), HasSubstr("no iteration behind the warm-up"));
-  EXPECT_EQ(openvino_bench_steps(header + csv_row("1", "NA", "10"), "r").size(), 1u);
+  EXPECT_EQ(openvino_bench_steps(header + csv_row("1", "NA", "10"), "r").steps.size(), 1u);
 }
 
 std::string graph(const std::string& average) {
@@ -87,7 +91,7 @@ std::string graph(const std::string& average) {
 }
 
 TEST(BenchmarkApp, one_call_takes_what_its_rate_says_where_calls_follow_each_other) {
-  const auto steps = openvino_bench_steps(graph("1.54"), "r");
+  const auto [steps, unit, in_file, taken, left_out] = openvino_bench_steps(graph("1.54"), "r");
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].phase, "inference");
   EXPECT_NEAR(steps[0].step_ns * 635.44, 1e9, 0.03e9);
@@ -110,7 +114,7 @@ const char* const packaged = R"report({"configuration_setup": {"topology": "Mode
  "min latency": "2.30", "max latency": "22.63", "throughput": "95.82"}})report";
 
 TEST(OpenVinoBench, the_app_of_the_python_package_writes_figures_as_text) {
-  const auto steps = openvino_bench_steps(packaged, "r");
+  const auto [steps, unit, in_file, taken, left_out] = openvino_bench_steps(packaged, "r");
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].device, "CPU");
   EXPECT_EQ(steps[0].phase, "inference");

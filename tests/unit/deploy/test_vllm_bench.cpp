@@ -30,7 +30,8 @@ const std::string served = R"({"date": "20250601-120000", "backend": "vllm",
  "p99_tpot_ms": 8.03, "mean_itl_ms": 7.74})";
 
 TEST(VllmLatency, is_the_whole_batch_with_the_spread_of_its_samples) {
-  const auto steps = vllm_bench_steps(latency("2.0", "[1.0, 2.0, 3.0]"), "r.json", batch);
+  const auto [steps, unit, in_file, taken, left_out] =
+      vllm_bench_steps(latency("2.0", "[1.0, 2.0, 3.0]"), "r.json", batch);
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].phase, "request");
   EXPECT_DOUBLE_EQ(steps[0].step_ns, 2e9);
@@ -52,7 +53,7 @@ TEST(VllmLatency, has_a_mean_that_is_that_of_its_samples) {
 }
 
 TEST(VllmServe, gives_what_clients_saw_of_prompts_and_later_tokens) {
-  const auto steps = vllm_bench_steps(served, "r.json", {});
+  const auto [steps, unit, in_file, taken, left_out] = vllm_bench_steps(served, "r.json", {});
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].phase, "prefill");
   EXPECT_DOUBLE_EQ(steps[0].step_ns, 71.54e6);
@@ -78,6 +79,26 @@ TEST(VllmServe, that_served_nobody_is_refused) {
 TEST(VllmBench, other_documents_are_refused) {
   EXPECT_THAT(refusal("{\"a\": 1}"), HasSubstr("neither avg_latency nor mean_ttft_ms"));
   EXPECT_THAT(refusal("[]"), HasSubstr("no output of vllm bench"));
+}
+
+TEST(VllmServe, counts_the_requests_that_failed) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = served;
+    text.replace(text.find(from), from.size(), to);
+    return vllm_bench_steps(text, "r.json", {});
+  };
+  const BenchRead some = with("\"num_prompts\": 10", "\"num_prompts\": 13");
+  EXPECT_EQ(some.unit, "requests");
+  EXPECT_EQ(some.taken, 10);
+  EXPECT_EQ(some.in_file, 13);
+  EXPECT_THAT(some.left_out, testing::ElementsAre("3 that failed"));
+  EXPECT_THAT(with("\"num_prompts\": 10", "\"num_prompts\": 12, \"failed\": 2").left_out,
+              testing::ElementsAre("2 that failed"));
+  EXPECT_THAT(vllm_bench_steps(served, "r.json", {}).left_out, testing::IsEmpty());
+  EXPECT_THAT(test::error_of([&] {
+                with("\"num_prompts\": 10", "\"num_prompts\": 12, \"failed\": 1");
+              }).line(),
+              HasSubstr("11 requests completed or failed of 12"));
 }
 
 }  // namespace

@@ -68,6 +68,49 @@ TEST_F(GoogleBenchmarkJson, two_files_are_two_sides) {
                "different machines: h, 2 CPUs, release library and h, 2 CPUs, debug library");
 }
 
+// As the library writes them: family_index tells families of one name apart; older ones have
+// repetition_index alone.
+TEST_F(GoogleBenchmarkJson, families_of_one_name_are_series_of_their_own) {
+  const auto of = [](int family, int repetition, double time) {
+    return "{\"name\":\"BM_a\",\"run_name\":\"BM_a\",\"run_type\":\"iteration\"," +
+           (family < 0 ? std::string() : "\"family_index\":" + std::to_string(family) + ',') +
+           "\"repetition_index\":" + std::to_string(repetition) +
+           ",\"real_time\":" + std::to_string(time) + ",\"time_unit\":\"ns\"}";
+  };
+  for (const std::array<int, 2> family : {std::array{0, 3}, {-1, -1}}) {
+    const GoogleBenchmarkFile f =
+        read(file_of(of(family[0], 0, 1) + ',' + of(family[0], 1, 2) + ',' + of(family[1], 0, 7) +
+                     ',' + of(family[1], 1, 8)));
+    ASSERT_EQ(f.series.size(), 2u) << family[0];
+    EXPECT_EQ(f.series[0].name.what, "BM_a");
+    EXPECT_EQ(f.series[1].name.what, "BM_a (2 of this name)");
+    ASSERT_EQ(f.series[0].rows.size(), 2u);
+    EXPECT_DOUBLE_EQ(f.series[1].rows[0].ns, 7);
+    EXPECT_EQ(f.series[1].rows[1].round, 1);
+  }
+  // Repetitions of several families may come in turns.
+  const GoogleBenchmarkFile mixed =
+      read(file_of(of(0, 0, 1) + ',' + of(3, 0, 7) + ',' + of(0, 1, 2) + ',' + of(3, 1, 8)));
+  ASSERT_EQ(mixed.series.size(), 2u);
+  EXPECT_EQ(mixed.series[0].rows.size(), 2u);
+}
+
+TEST_F(GoogleBenchmarkJson, entries_are_accounted_for_and_repetitions_are_no_processes) {
+  const std::string failed =
+      R"({"name":"BM_a","run_name":"BM_a","run_type":"iteration","error_occurred":true})";
+  const std::string mean =
+      R"({"name":"BM_a_mean","run_name":"BM_a","run_type":"aggregate","real_time":1})";
+  const std::string rows = entry("BM_a", 0, 1.0) + ',' + entry("BM_a", 1, 1.1) + ',' +
+                           entry("BM_a", 2, 1.05) + ',' + failed + ',' + mean + ',' + mean;
+  const std::string a = file("a.json", file_of(rows));
+  const Comparison c = compare_sides(load_side(a, ""), load_side(a, ""), {});
+  EXPECT_EQ(c.before.account,
+            "3 of 6 entries taken; left out: 2 aggregates, 1 without a valid time");
+  EXPECT_EQ(c.changes[0].unit, Unit::repetitions);
+  EXPECT_EQ(c.changes[0].units_before, 3);
+  EXPECT_EQ(read(file_of(entry("BM_a", 0, 1.0))).account, "1 of 1 entries taken");
+}
+
 TEST_F(GoogleBenchmarkJson, a_failed_benchmark_is_a_row_with_its_message) {
   const GoogleBenchmarkFile f =
       read(file_of("{\"name\":\"BM_a\",\"run_name\":\"BM_a\",\"run_type\":\"iteration\","
@@ -78,7 +121,7 @@ TEST_F(GoogleBenchmarkJson, a_failed_benchmark_is_a_row_with_its_message) {
 TEST_F(GoogleBenchmarkJson, what_is_none_is_refused) {
   for (const auto& [text, reason] : std::map<std::string, std::string>{
            {"[]", "no JSON of Google Benchmark"},
-           {"{\"context\":{}}", "no JSON of Google Benchmark"},
+           {"{\"context\":{}}", "with the keys 'context', not the JSON of Google Benchmark"},
            {"{\"context\":", "x.json:1:"},
            {file_of(""), "only aggregates or nothing"},
            {file_of("3"), "benchmarks[0]"},

@@ -52,15 +52,15 @@ TEST_F(Sides, what_is_none_is_refused_with_the_reason) {
   halmark::test::write_file(folder_ / "text.db", "not a database");
   open_store(folder_ / "empty.db")
       ->begin_run({.command = "x", .fingerprint = "f", .started_utc = "2026-01-01"});
-  for (const auto& [side, reason] :
-       std::map<std::string, std::string>{{"7", "there is no run 7"},
-                                          {"123456789", "no run 123456789"},
-                                          {"1234567890", "no such run"},
-                                          {"", "no such run"},
-                                          {"2025-12-31", "no run began on 2025-12-31"},
-                                          {"nothing.db", "there is no such run, date or file"},
-                                          {folder_ / "text.db", "no SQLite database"},
-                                          {folder_ / "empty.db", "there are no rows to compare"}}) {
+  for (const auto& [side, reason] : std::map<std::string, std::string>{
+           {"7", "there is no run 7"},
+           {"123456789", "no run 123456789"},
+           {"1234567890", "no such run"},
+           {"", "no such run"},
+           {"2025-12-31", "no run began on 2025-12-31"},
+           {"nothing.db", "there is no such run, date or file"},
+           {folder_ / "text.db", "not a results database or the JSON of Google Benchmark"},
+           {folder_ / "empty.db", "there are no rows to compare"}}) {
     SCOPED_TRACE(side);
     expect_error([&] { load_side(side, db); }, reason);
   }

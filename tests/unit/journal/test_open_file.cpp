@@ -53,13 +53,13 @@ INSTANTIATE_TEST_SUITE_P(
     Files, ForeignFile,
     testing::Values(
         Foreign{"text", [](auto& path) { write_file(path, "name = \"quickstart\"\n"); },
-                "no SQLite database"},
+                "not a results database"},
         Foreign{"jpeg",
                 [](auto& path) {
                   write_file(path,
                              "\xff\xd8\xff\xe0" + std::string("JFIF") + std::string(5000, 'x'));
                 },
-                "no SQLite database"},
+                "not a results database"},
         Foreign{"first_3000_bytes",
                 [](auto& path) {
                   make_database(path, 3);

@@ -77,6 +77,27 @@ TEST(PricedStep, drafts_and_verification_are_the_whole_step) {
   EXPECT_FALSE(speculation_of(price_step(shipped("deepseek-v3"), c, {}, {})));
 }
 
+// Of all ways in which drafts are accepted or not, one by one: those behind a rejected one are not.
+TEST(PricedStep, accepted_over_drafted_is_what_engines_count) {
+  for (const std::int64_t drafted : {1, 2, 3, 5}) {
+    for (const double a : {0.0, 0.3, 0.8, 1.0}) {
+      double accepted = 0;
+      for (unsigned way = 0; way < 1u << drafted; ++way) {
+        double probability = 1;
+        std::int64_t prefix = 0;
+        for (std::int64_t i = 0; i < drafted; ++i) {
+          const bool is_right = (way >> i & 1) != 0;
+          probability *= is_right ? a : 1 - a;
+          prefix += is_right && prefix == i ? 1 : 0;
+        }
+        accepted += probability * static_cast<double>(prefix);
+      }
+      EXPECT_NEAR(accepted_over_drafted(drafted, a), accepted / static_cast<double>(drafted), 1e-12)
+          << drafted << ' ' << a;
+    }
+  }
+}
+
 TEST(PricedStep, a_ring_moves_its_message_twice_less_the_own_part) {
   const PricedStep step = price_step(tiny(), training(4, 16, {.dp = 4}), {}, {});
   EXPECT_EQ(weight_copies(step), 4);

@@ -163,7 +163,7 @@ TEST(Passes, external_ids_of_what_an_operator_calls_are_its_own_where_it_claims_
 TEST(Passes, a_call_without_a_device_s_work_is_no_launch) {
   const Read r = read_text(TraceText()
                                .op("aten::mul", 0, 30, "", "", 5)
-                               .launch(41, 5, "cudaDeviceSynchronize")
+                               .launch(43, 5, "cudaDeviceSynchronize")
                                .kernel("k", 41, 200, 7, R"(, "External id": 5)")
                                .text());
   EXPECT_FALSE(r.recording.has_launches);

@@ -1,5 +1,9 @@
 // What a server is said to have done: figures of requests, and the document of them.
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/numeric/random.hpp"
 #include "simulate/serving/serving_json.hpp"
 #include "simulate/serving/summary.hpp"
 #include "tests/unit/simulate/suite.hpp"
@@ -40,6 +44,41 @@ TEST(ServerSummary, is_of_all_requests_and_their_times) {
   EXPECT_EQ(s.generated_tokens, 2 + 3 + 4 + 1);
   EXPECT_DOUBLE_EQ(s.tokens_per_s, 500);
   EXPECT_EQ(s.prompt_tokens, 400);
+}
+
+// One server that takes a second for each request, requests by chance: D. G. Kendall's M/D/1, whose
+// queue is finite below one request a second and grows without end above.
+ServerRecord queue_at(double rate_per_s, std::uint64_t seed, std::size_t requests = 200) {
+  ServerRecord out;
+  double arrival_s = 0, free_s = 0;
+  for (std::size_t i = 0; i < requests; ++i) {
+    arrival_s += -std::log1p(-uniform_01(hash_u64(seed, i))) / rate_per_s;
+    free_s = std::max(free_s, arrival_s) + 1;
+    out.requests.push_back({.arrival_ps = events::picoseconds(arrival_s),
+                            .first_ps = events::picoseconds(free_s),
+                            .end_ps = events::picoseconds(free_s),
+                            .input_tokens = 1,
+                            .output_tokens = 1});
+  }
+  out.makespan_ps = out.requests.back().end_ps;
+  return out;
+}
+
+TEST(Saturation, is_a_queue_that_only_grows) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    for (const double rate : {0.1, 0.4, 0.6}) {
+      EXPECT_FALSE(saturation_of(queue_at(rate, seed)).is_saturated) << rate << ' ' << seed;
+    }
+    for (const double rate : {1.4, 2.0, 10.0, 1000.0}) {
+      const Saturation s = saturation_of(queue_at(rate, seed));
+      EXPECT_TRUE(s.is_saturated) << rate << ' ' << seed;
+      EXPECT_NEAR(s.offered_per_s, rate, 0.3 * rate);
+      EXPECT_NEAR(s.served_per_s, 1, 0.05);
+    }
+  }
+  EXPECT_FALSE(saturation_of(queue_at(1e15, 1)).is_saturated) << "all at once: a batch";
+  EXPECT_FALSE(saturation_of(queue_at(10, 1, 5)).is_saturated) << "too few to tell";
+  EXPECT_FALSE(saturation_of({}).is_saturated);
 }
 
 TEST(ServerSummary, leaves_the_first_out_of_times_alone) {
