@@ -7,6 +7,7 @@
 #include "deploy/bench/engine_bench.hpp"
 #include "deploy/engine_store.hpp"
 #include "journal/sqlite/writer_lock.hpp"
+#include "pages/models/models_page.hpp"
 #include "report/views/engine_views.hpp"
 
 namespace halmark::cli {
@@ -22,7 +23,8 @@ CommandResult execute(const GlobalOptions& global, ImportOptions o) {
   if (o.tool.empty()) return shown(report::engine_steps_view(deploy::stored_imports(database)));
   if (o.file.empty()) throw refused("no file is named", {}, "halmark import " + o.tool + " FILE");
   if (!o.model.empty()) {
-    deploy::state_model(load_model(o.model, config_dirs("models")), {}, o.stated);
+    const ModelSpec model = load_model(o.model, config_dirs("models"));
+    o.stated.take(model, pages::parameters_of(model));
   }
   EngineImport imported = deploy::read_bench(o.tool, o.file, o.stated);
   imported.imported_utc = journal::utc_now();

@@ -256,7 +256,7 @@ bool may_be(const Traits& traits, const FileKind& wanted) {
              (is_any || traits.is_broken || traits.names.empty());
     }
     case FileFormat::toml:
-      return traits.format == FileFormat::toml ||
+      return traits.is_empty || traits.format == FileFormat::toml ||
              (traits.format == FileFormat::text && traits.text.find(" = ") != traits.text.npos);
     case FileFormat::csv:
       return traits.format == FileFormat::csv && is_any;
@@ -283,7 +283,7 @@ void require_kind(std::string_view beginning, const std::string& where, std::str
   }
   // Columns of any table can be described in a layout.
   const bool is_table = wanted == "table" && traits.format == FileFormat::csv;
-  if (may && !traits.is_empty && (kind == nullptr || is_table)) return;
+  if (may && (kind == nullptr || is_table)) return;
   throw other_kind(beginning, where, asked->name);
 }
 

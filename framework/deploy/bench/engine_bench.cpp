@@ -6,7 +6,6 @@
 #include "core/input/input_file.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
-#include "model/graph/graph.hpp"
 
 namespace halmark::deploy {
 namespace {
@@ -39,17 +38,10 @@ BenchRead read_of(const std::string& tool, const std::string& text, const std::s
 
 }  // namespace
 
-void state_model(const ModelSpec& model, const Precision& precision, StatedFacts& stated) {
-  Configuration step;
-  step.model = model.id;
-  step.precision = precision;
-  const auto built = build_graph(model, step);
-  if (const auto* refusal = built.why()) {
-    throw refused(refusal->reason + ": " + refusal->text, model.id);
-  }
-  stated.model_id = model.id;
-  stated.parameters = built->totals.parameters;
-  stated.untied_parameters = stated.parameters + model.vocab * model.hidden;
+void StatedFacts::take(const ModelSpec& model, std::int64_t of_model) {
+  model_id = model.id;
+  parameters = of_model;
+  untied_parameters = of_model + model.vocab * model.hidden;
 }
 
 void BenchRead::leave_out(std::int64_t count, const std::string& what) {

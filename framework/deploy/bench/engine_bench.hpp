@@ -19,10 +19,9 @@ struct StatedFacts {
   std::int64_t parameters = 0, untied_parameters = 0;
   std::string engine_version, precision, device;
   std::int64_t batch = 0, input_tokens = 0, output_tokens = 0;
-};
 
-// The known model that was measured. Throws Error where its graph cannot be built.
-void state_model(const ModelSpec& model, const Precision& precision, StatedFacts& stated);
+  void take(const ModelSpec& model, std::int64_t of_model);  // the model that was measured
+};
 
 // Steps of a file, and how many of its rows they are made of: the sum of what is taken and what is
 // left out is what the file holds.

@@ -36,6 +36,10 @@ GraphTotals totals_of(const ModelSpec& spec, const Precision& precision, const s
 
 }  // namespace
 
+std::int64_t parameters_of(const ModelSpec& spec) {
+  return totals_of(spec, {}, spec.id).parameters;
+}
+
 report::View models_page(std::span<const ModelListing> models, const Precision& precision,
                          int columns) {
   report::TextTable table({"id", "family", "total B", "active B", "aliases", "source"},

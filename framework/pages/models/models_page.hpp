@@ -17,4 +17,7 @@ report::View models_page(std::span<const ModelListing> models, const Precision& 
 // The same without sizes, as `halmark model --list` prints it; builds no graph.
 report::View models_list(std::span<const ModelListing> models, int columns);
 
+// Of all weights, tied ones once. Throws Error (exit 2) where its graph cannot be built.
+std::int64_t parameters_of(const ModelSpec& spec);
+
 }  // namespace halmark::pages

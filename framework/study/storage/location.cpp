@@ -99,7 +99,9 @@ bool is_file(const std::string& path) {
 
 // An empty file becomes one; lines that are broken are the reader's to judge.
 StudyPlace journal_at(const std::string& path) {
-  const std::string beginning = beginning_of(path);
+  std::error_code ignored;
+  const bool is_read = std::filesystem::file_size(path, ignored) <= study_input.bytes_max;
+  const std::string beginning = is_read ? beginning_of(path) : std::string();
   if (!beginning.empty()) require_kind(beginning, path, "study-journal");
   return {StudyBackend::journal, path};
 }

@@ -104,15 +104,15 @@ TEST(TomlTable, text_that_is_no_toml_is_refused_with_its_position) {
 }
 
 TEST(TomlTable, a_file_that_cannot_be_read_is_refused_by_name) {
-  refused([] { TomlTable::parse_file("/nonexistent/a.toml"); },
+  refused([] { TomlTable::parse_file("/nonexistent/a.toml", "sweep"); },
           "/nonexistent/a.toml: cannot be read");
-  EXPECT_EQ(error_of([] { TomlTable::parse_file("/"); }).exit_code(), ExitCode::refused);
+  EXPECT_EQ(error_of([] { TomlTable::parse_file("/", "sweep"); }).exit_code(), ExitCode::refused);
 }
 
 TEST(TomlTable, an_empty_file_lacks_keys_and_is_not_unreadable) {
   const test::ScratchFolder folder;
   test::write_file(folder / "empty.toml", "");
-  EXPECT_FALSE(TomlTable::parse_file(folder / "empty.toml").has("name"));
+  EXPECT_FALSE(TomlTable::parse_file(folder / "empty.toml", "limits").has("name"));
 }
 
 TEST(TomlTable, a_string_has_at_most_4096_bytes) {

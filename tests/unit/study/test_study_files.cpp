@@ -66,7 +66,8 @@ TEST(StudySqlite, a_truncated_or_damaged_file_is_refused) {
 TEST(StudySqlite, other_tables_are_no_studies) {
   const ScratchFolder folder;
   raw_sql(folder / "a", "CREATE TABLE t(x)");
-  EXPECT_THAT(error_of([&] { open("sqlite:" + (folder / "a")); }).line(), HasSubstr("no studies"));
+  EXPECT_THAT(error_of([&] { open("sqlite:" + (folder / "a")); }).line(),
+              HasSubstr("not a database of studies"));
 }
 
 // As a process leaves it that was killed while it made the tables: pages in the file, and beside it

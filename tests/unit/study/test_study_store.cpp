@@ -251,7 +251,7 @@ TEST(StudyPostgresql, an_absent_one_is_made_only_when_that_is_wanted_and_another
   server->sql(url, "UPDATE alembic_version SET version_num = 'v3.0.0.d'");
   EXPECT_THAT(refusal(StudyAccess::or_create), testing::HasSubstr("v3.0.0.d"));
   server->sql(url, "DROP TABLE alembic_version");
-  EXPECT_THAT(refusal(StudyAccess::existing), testing::HasSubstr("revision ''"));
+  EXPECT_THAT(refusal(StudyAccess::existing), testing::HasSubstr("no revision of Optuna"));
 }
 
 TEST(StudyPostgresql, a_server_that_is_not_there_is_an_error_without_the_password) {

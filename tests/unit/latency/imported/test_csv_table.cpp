@@ -114,10 +114,10 @@ TEST(CsvTable, a_header_is_judged_before_the_rest_is_read) {
 
 TEST(CsvTable, short_files_and_folders_are_what_they_are) {
   const ScratchFolder folder;
-  write_file(folder / "tiny.csv", "a\n1");
+  write_file(folder / "tiny.csv", "a,b\n1,2");
   EXPECT_EQ(CsvTable::read(folder / "tiny.csv").rows(), 1u);
   write_file(folder / "empty.csv", "");
-  refuses([&] { CsvTable::read(folder / "empty.csv"); }, "no rows");
+  refuses([&] { CsvTable::read(folder / "empty.csv"); }, "an empty file, not a table");
   refuses([&] { CsvTable::read(folder.path().string()); }, "it is a folder");
 }
 
