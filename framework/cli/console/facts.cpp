@@ -47,7 +47,9 @@ void add_global_options(OptionSet& app, GlobalOptions& options) {
 
 std::vector<Option> add_layout_options(OptionSet& app, DeploymentOptions& options) {
   std::vector<Option> workload = {
-      app.add_option("--phase", options.phase, "prefill, decode or training"),
+      app.add_option("--phase", options.phase,
+                     "prefill, decode or training (default decode; prefill where every token "
+                     "sees all others)"),
       app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment"),
       app.add_option("--new-tokens", options.new_tokens,
                      "New tokens a sequence (prefill and training; default 512)"),

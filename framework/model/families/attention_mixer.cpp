@@ -1,8 +1,10 @@
 // Attention with a KV cache per head. The cache may have a type of its own; whoever writes a key or
 // value last converts it.
 #include <array>
+#include <span>
 
 #include "kernels/kv_cache.hpp"
+#include "model/families/indexer.hpp"
 #include "model/families/mixers.hpp"
 
 namespace halmark::mixers {
@@ -20,16 +22,24 @@ Widths widths(const LayerMixer& mixer, const GraphBuilder& builder) {
   return {.heads = heads,
           .kv_heads = kv_heads,
           .q = heads * mixer.head_dim,
-          .kv = kv_heads * (mixer.head_dim + mixer.value_dim),
+          .kv = kv_heads * (mixer.head_dim + (mixer.key_is_value ? 0 : mixer.value_dim)),
           .out = heads * mixer.value_dim};
 }
 
-void projections(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
+void projections(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w, GraphBuilder& b) {
   const Dtype dtype = b.precision().qkv;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
   const Extent q = w.q * (spec.output_gate ? 2 : 1);
-  if (spec.fuses_qkv) {
+  if (spec.head_gate) {
+    b.linear({.name = "head_gate",
+              .rows = b.tokens(),
+              .columns_in = hidden,
+              .columns_out = w.heads,
+              .split = Split::head,
+              .dtype = b.precision().activation});
+  }
+  if (spec.fuses_qkv && !mixer.shares_kv) {
     b.linear({.name = "qkv_proj",
               .rows = b.tokens(),
               .columns_in = hidden,
@@ -44,6 +54,7 @@ void projections(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
             .columns_out = q,
             .dtype = dtype,
             .has_bias = spec.qkv_bias});
+  if (mixer.shares_kv) return;
   b.linear({.name = "kv_proj",
             .rows = b.tokens(),
             .columns_in = hidden,
@@ -58,7 +69,7 @@ void norm_heads(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
     Extent heads;
   };
   const std::array<Side, 2> sides = {{{"q_norm", w.heads}, {"k_norm", w.kv_heads}}};
-  for (const Side& side : sides) {
+  for (const Side& side : std::span(sides).first(mixer.shares_kv ? 1 : 2)) {
     NormSpec norm = {.name = side.name,
                      .rows = b.tokens() * side.heads,
                      .columns = GraphBuilder::replicated(mixer.head_dim),
@@ -76,11 +87,25 @@ void norm_heads(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
   if (spec.qk_norm_of_row) b.all_reduce("qk_norm_all_reduce", 2);
 }
 
+void norm_values(const LayerMixer& mixer, const Widths& w, GraphBuilder& b) {
+  b.norm({.name = "v_norm",
+          .rows = b.tokens() * w.kv_heads,
+          .columns = GraphBuilder::replicated(mixer.value_dim),
+          .split = Split::head,
+          .has_gain = false});
+}
+
 // Rotation writes k in the cache's type, so k needs no append of its own; v is copied, and so is a
 // k that is not rotated, or that is quantised behind its rotation.
 void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
                        GraphBuilder& b) {
   const Precision& precision = b.precision();
+  if (mixer.shares_kv) {
+    if (mixer.has_rotary) {
+      b.rope("q_rope", w.heads, mixer.head_dim, spec.rotary_dim, precision.attention);
+    }
+    return;
+  }
   const bool is_quantized = is_quantized_kv(precision.kv_cache);
   const bool copies_keys = !mixer.has_rotary || is_quantized;
   const std::int64_t row_bytes = copies_keys ? b.append_bytes(mixer.head_dim + mixer.value_dim, 2)
@@ -92,28 +117,12 @@ void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Wid
     b.rope("q_rope", w.heads, mixer.head_dim, spec.rotary_dim, precision.attention);
     b.rope("k_rope", w.kv_heads, mixer.head_dim, spec.rotary_dim, precision.kv_cache);
   }
+  if (!spec.is_causal) return;  // no later step reads them
   b.copy("kv_append", b.tokens() * (w.kv_heads * row_bytes), Split::head);
 }
 
-}  // namespace
-
-// An output gate multiplies on the way into o_proj and costs no pass of its own; its projection is
-// half of q_proj.
-void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
-  const Widths w = widths(mixer, b);
+void o_proj(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
   const Dtype dtype = b.precision().output;
-  projections(spec, w, b);
-  const bool is_normed = spec.qk_norm && (mixer.has_rotary || spec.qk_norm_has_gain);
-  if (is_normed) norm_heads(spec, mixer, w, b);
-  rotate_and_append(spec, mixer, w, b);
-  b.attention({.name = "attention",
-               .heads = w.heads,
-               .kv_heads = w.kv_heads,
-               .head_dim = mixer.head_dim,
-               .window = mixer.window,
-               .value_dim = mixer.value_dim,
-               .chunk = mixer.chunk,
-               .has_sinks = spec.has_sinks});
   b.quantize_input("o_quantize", b.tokens(), w.out, dtype, Split::column);
   b.linear({.name = "o_proj",
             .rows = b.tokens(),
@@ -122,6 +131,71 @@ void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) 
             .split = Split::row,
             .dtype = dtype,
             .has_bias = spec.o_bias});
+}
+
+// Of another sequence: its keys and values are made in the step that reads it, and kept. A decode
+// step holds their weights and reads none: a table of which a row per token is looked up.
+void outside_keys(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
+                  GraphBuilder& b) {
+  if (b.phase() == Phase::decode) {
+    b.embedding("kv_proj_held", w.kv.whole.constant(), spec.hidden);
+  } else {
+    b.linear({.name = "kv_proj",
+              .rows = b.batch() * mixer.outside,
+              .columns_in = GraphBuilder::replicated(spec.hidden),
+              .columns_out = w.kv,
+              .dtype = b.precision().activation});
+  }
+  const std::int64_t of_token = kv_row_bytes(b.precision().kv_cache, mixer.head_dim) +
+                                kv_row_bytes(b.precision().kv_cache, mixer.value_dim);
+  b.cache({.constant_bytes = w.kv_heads * (mixer.outside * of_token)});
+}
+
+void attend_outside(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
+                    GraphBuilder& b) {
+  const Dtype dtype = b.precision().qkv;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "q_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = w.q,
+            .dtype = dtype,
+            .has_bias = spec.qkv_bias});
+  outside_keys(spec, mixer, w, b);
+  norm_heads(spec, mixer, w, b);
+  b.attention_outside("attention", w.heads, w.kv_heads, mixer.head_dim, mixer.outside);
+  o_proj(spec, w, b);
+}
+
+}  // namespace
+
+// An output gate multiplies on the way into o_proj and costs no pass of its own; its projection is
+// half of q_proj.
+void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
+  const Widths w = widths(mixer, b);
+  if (mixer.outside > 0) return attend_outside(spec, mixer, w, b);
+  projections(spec, mixer, w, b);
+  const bool is_normed = spec.qk_norm && (mixer.has_rotary || spec.qk_norm_has_gain);
+  if (is_normed) norm_heads(spec, mixer, w, b);
+  if (spec.v_norm && !mixer.shares_kv) norm_values(mixer, w, b);
+  rotate_and_append(spec, mixer, w, b);
+  if (spec.indexer && mixer.chosen > 0) indexer::choose_blocks(spec, b);
+  b.attention({.name = "attention",
+               .heads = w.heads,
+               .kv_heads = w.kv_heads,
+               .head_dim = mixer.head_dim,
+               .window = mixer.window,
+               .value_dim = mixer.value_dim,
+               .chunk = mixer.chunk,
+               .has_sinks = spec.has_sinks,
+               .chosen = mixer.chosen,
+               .keeps_keys = !mixer.shares_kv});
+  if (spec.inner_norms) {
+    b.norm({.name = "inner_norm", .rows = b.tokens(), .columns = w.out, .split = Split::head});
+    b.all_reduce("inner_norm_all_reduce", 1);
+  }
+  o_proj(spec, w, b);
 }
 
 }  // namespace halmark::mixers

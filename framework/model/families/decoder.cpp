@@ -15,19 +15,25 @@ void norm(const ModelSpec& spec, std::string name, Extent rows, GraphBuilder& b)
   b.norm({.name = std::move(name),
           .rows = rows,
           .columns = GraphBuilder::replicated(spec.hidden),
-          .kind = spec.norm});
+          .kind = spec.norm,
+          .has_gain = spec.norm_has_gain});
 }
 
 void mix(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
   switch (mixer.kind) {
     case Mixer::attention:
-      return mixers::attention(spec, mixer, b);
+      mixers::attention(spec, mixer, b);
+      if (!mixer.has_state_space) return;
+      mixers::state_space(spec, b);
+      return b.residual_add("mixer_add", spec.hidden);
     case Mixer::delta_rule:
       return mixers::delta_rule(spec, b);
     case Mixer::state_space:
       return mixers::state_space(spec, b);
     case Mixer::selective_scan:
       return mixers::selective_scan(spec, b);
+    case Mixer::convolution:
+      return mixers::convolution(spec, b);
     case Mixer::none:
       return;
   }
@@ -37,19 +43,21 @@ void mix(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
 void one_after_the_other(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
                          GraphBuilder& b) {
   if (mixer.kind != Mixer::none) {
-    if (spec.pre_norms) norm(spec, "input_norm", b.tokens(), b);
+    if (spec.pre_norms && mixer.has_norm) norm(spec, "input_norm", b.tokens(), b);
     mix(spec, mixer, b);
     b.all_reduce("attention_all_reduce", spec.hidden);
     if (spec.post_norms) norm(spec, "attention_post_norm", b.tokens(), b);
     b.residual_add("attention_residual_add", spec.hidden);
   }
+  if (ffn.before) ffn.before(spec, b);
   if (ffn.emit) {
     if (spec.pre_norms) norm(spec, "post_norm", b.tokens(), b);
     ffn.emit(spec, b);
-    b.all_reduce("ffn_all_reduce", spec.hidden);
+    if (!ffn.is_reduced) b.all_reduce("ffn_all_reduce", spec.hidden);
     if (spec.post_norms) norm(spec, "ffn_post_norm", b.tokens(), b);
     b.residual_add("ffn_residual_add", spec.hidden);
   }
+  if (ffn.after) ffn.after(spec, b);
 }
 
 // Both read one norm, or one each; their partial sums are added before the only all-reduce.
@@ -67,13 +75,18 @@ void side_by_side(const ModelSpec& spec, const LayerMixer& mixer, const FeedForw
 std::string mixer_suffix(const LayerMixer& mixer) {
   switch (mixer.kind) {
     case Mixer::attention:
-      return mixer.window > 0 ? "_window" : mixer.chunk > 0 ? "_chunk" : "";
+      return mixer.window > 0   ? "_window"
+             : mixer.chunk > 0  ? "_chunk"
+             : mixer.chosen > 0 ? "_sparse"
+                                : "";
     case Mixer::delta_rule:
       return "_delta_rule";
     case Mixer::state_space:
       return "_state_space";
     case Mixer::selective_scan:
       return "_selective_scan";
+    case Mixer::convolution:
+      return "_convolution";
     case Mixer::none:
       return "";
   }
@@ -92,20 +105,57 @@ std::string unique_name(const LayerMixer& mixer, const FeedForward& ffn,
 
 void begin(const ModelSpec& spec, GraphBuilder& b) {
   b.set_embedding(b.begin_layer_type("embedding"));
-  b.embedding("embedding", spec.vocab, spec.hidden);
+  b.embedding("embedding", spec.vocab + spec.extra_rows, spec.hidden);
   b.all_reduce("embedding_all_reduce", spec.hidden);
   if (spec.learned_positions > 0) {
     b.embedding("position_embedding", spec.learned_positions, spec.hidden, Split::replicated);
     b.residual_add("position_add", spec.hidden);
   }
+  if (spec.segments > 0) {
+    b.embedding("segment_embedding", spec.segments, spec.hidden, Split::replicated);
+    b.residual_add("segment_add", spec.hidden);
+  }
+  if (spec.embedding_norm) norm(spec, "embedding_norm", b.tokens(), b);
 }
+
+namespace {
+
+// A head of few rows, held whole by every rank.
+void small_head(const ModelSpec& spec, GraphBuilder& b) {
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const auto linear = [&](std::string name, Extent rows, std::int64_t columns, bool has_bias) {
+    b.linear({.name = std::move(name),
+              .rows = rows,
+              .columns_in = hidden,
+              .columns_out = GraphBuilder::replicated(columns),
+              .split = Split::replicated,
+              .dtype = b.precision().activation,
+              .has_bias = has_bias});
+  };
+  if (spec.has_pooler) linear("pooler", b.batch(), spec.hidden, true);
+  if (spec.labels == 0) return;
+  linear("score", spec.label_of_each_token ? b.tokens() : b.batch(), spec.labels, spec.labels_bias);
+}
+
+}  // namespace
 
 // The final norm sees no more rows than the logits need.
 void head(const ModelSpec& spec, const std::string& prefix, bool is_shared, GraphBuilder& b) {
   const Dtype dtype = b.precision().head;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   const Extent rows = b.logit_rows();
-  norm(spec, prefix + "final_norm", rows, b);
+  if (spec.head_transform) {
+    b.linear({.name = prefix + "head_transform",
+              .rows = rows,
+              .columns_in = hidden,
+              .columns_out = hidden,
+              .split = Split::replicated,
+              .dtype = b.precision().activation,
+              .has_bias = spec.transform_bias});
+    norm(spec, prefix + "head_norm", rows, b);
+  }
+  if (spec.final_norm) norm(spec, prefix + "final_norm", rows, b);
+  if (!spec.has_lm_head) return small_head(spec, b);
   b.quantize_input(prefix + "lm_head_quantize", rows, hidden, dtype, Split::replicated);
   b.linear({.name = prefix + "lm_head",
             .rows = rows,
@@ -137,8 +187,10 @@ void last_layer(const ModelSpec& spec, GraphBuilder& b,
 }
 
 void build(const ModelSpec& spec, GraphBuilder& b,
-           FeedForward (*choose)(const ModelSpec&, std::int64_t)) {
+           FeedForward (*choose)(const ModelSpec&, std::int64_t),
+           void (*behind_embedding)(const ModelSpec&, GraphBuilder&)) {
   begin(spec, b);
+  if (behind_embedding != nullptr) behind_embedding(spec, b);
   // One layer type per feed-forward network and mixer; most models have one.
   std::map<std::pair<std::string, LayerMixer>, std::int32_t> types;
   std::map<std::string, int> used_names;

@@ -59,13 +59,18 @@ std::vector<LayerMixer> uniform_mixers(const ModelSpec& spec);
 // the norm before it and the all-reduce after it. Without operators the layer is its mixer alone.
 struct FeedForward {
   std::string layer_type;
-  std::function<void(const ModelSpec& spec, GraphBuilder& builder)> emit;
+  using Emit = std::function<void(const ModelSpec& spec, GraphBuilder& builder)>;
+  Emit emit;
+  bool is_reduced = false;  // it sums over the ranks itself
+  Emit before = {};         // behind the mixer's residual
+  Emit after = {};          // behind the network's
 };
 
 // Embedding, every layer with its mixer and the feed-forward network that `choose` gives it, head,
 // and the pipeline's exchange.
 void build(const ModelSpec& spec, GraphBuilder& builder,
-           FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));
+           FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer),
+           void (*behind_embedding)(const ModelSpec& spec, GraphBuilder& builder) = nullptr);
 
 // A layer of any mixer and feed-forward network, from its first norm to its last residual.
 void emit_layer(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,

@@ -35,13 +35,15 @@ void read_heads(ConfigReader& config, ModelSpec& spec) {
 
 void read_gate(const ConfigReader& config, ModelSpec& spec) {
   const std::string name = config.text("hidden_act").value_or("silu");
-  if (name == "silu" || name == "swish") {
+  // Limits on gate or value, and the erf form of gelu, cost what the plain ones do.
+  if (name == "silu" || name == "swish" || name == "situ") {
     spec.gate = GateKind::silu;
-  } else if (name == "gelu_pytorch_tanh" || name == "gelu_new") {
+  } else if (name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu") {
     spec.gate = GateKind::gelu_tanh;
   } else {
     config.refuse("hidden_act",
-                  "is '" + printable(name) + "'; known: silu, swish, gelu_pytorch_tanh, gelu_new");
+                  "is '" + printable(name) +
+                      "'; known: silu, swish, situ, gelu, gelu_pytorch_tanh, gelu_new");
   }
 }
 

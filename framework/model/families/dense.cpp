@@ -64,7 +64,11 @@ void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view pr
   if (is_gated) {
     b.gated_activation(named("gated_activation"), ffn, spec.gate);
   } else {
-    b.activation(named("activation"), ffn, *spec.plain_activation);
+    b.activation(named("activation"), ffn, *spec.plain_activation, spec.activation_scalars);
+  }
+  if (spec.inner_norms) {
+    b.norm({.name = named("down_norm"), .rows = b.tokens(), .columns = ffn, .split = Split::head});
+    b.all_reduce(named("down_norm_all_reduce"), 1);
   }
   b.quantize_input(named("down_quantize"), b.tokens(), ffn, dtype, Split::column);
   b.linear({.name = named("down_proj"),

@@ -46,10 +46,36 @@ Dtype dtype(const Precision& precision) {
   return precision.qkv == Dtype::f8_e4m3fn ? precision.qkv : precision.activation;
 }
 
+namespace {
+
+// Blocks are chosen by unquantised keys.
+Dtype scored_in(const ModelSpec& spec, const Precision& precision) {
+  return spec.indexer->is_of_blocks ? precision.activation : dtype(precision);
+}
+
+}  // namespace
+
 std::int64_t entry_bytes(const ModelSpec& spec, const Precision& precision) {
   constexpr std::int64_t scale_bytes = 4;
-  const bool is_scaled = dtype(precision) != precision.activation;
-  return dtype_bytes(dtype(precision), spec.indexer->dim) + (is_scaled ? scale_bytes : 0);
+  const Dtype type = scored_in(spec, precision);
+  const bool is_scaled = type != precision.activation;
+  return dtype_bytes(type, spec.indexer->dim) + (is_scaled ? scale_bytes : 0);
+}
+
+void choose_blocks(const ModelSpec& spec, GraphBuilder& b) {
+  const IndexerSpec& index = *spec.indexer;
+  const auto project = [&](const std::string& name, std::int64_t heads) {
+    b.linear({.name = name + "_proj",
+              .rows = b.tokens(),
+              .columns_in = GraphBuilder::replicated(spec.hidden),
+              .columns_out = GraphBuilder::replicated(heads * index.dim),
+              .split = Split::replicated,
+              .dtype = b.precision().activation});
+    b.rmsnorm(name + "_norm", b.tokens() * heads, index.dim, Split::replicated);
+  };
+  project("index_q", index.heads);
+  project("index_k", 1);
+  choose(spec, Split::replicated, b.tokens(), 1, b);
 }
 
 void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ratio,
@@ -57,9 +83,9 @@ void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ra
   const IndexerSpec& index = *spec.indexer;
   const Extent heads =
       split == Split::head ? b.split_by_tp(index.heads) : GraphBuilder::replicated(index.heads);
-  transform(spec, heads, new_keys, split, b);
+  if (!index.is_of_blocks) transform(spec, heads, new_keys, split, b);
   append(spec, new_keys, ratio, b);
-  const auto type = static_cast<std::int64_t>(dtype(b.precision()));
+  const auto type = static_cast<std::int64_t>(scored_in(spec, b.precision()));
   b.op({.name = "index_score",
         .op = "index_score",
         .kind = OperatorKind::attention,

@@ -23,4 +23,7 @@ std::int64_t entry_bytes(const ModelSpec& spec, const Precision& precision);
 void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ratio,
             GraphBuilder& builder);
 
+// Of blocks: with its own products out of the layer's input. Every rank runs the whole indexer.
+void choose_blocks(const ModelSpec& spec, GraphBuilder& builder);
+
 }  // namespace halmark::indexer

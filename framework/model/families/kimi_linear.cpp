@@ -10,7 +10,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kimi_linear_types = {"kimi_linear"};
+constexpr std::array<std::string_view, 2> kimi_linear_types = {"kimi_linear", "kimi_k3"};
 
 // The configuration numbers layers from 1 and lists every one of them once, under its mixer.
 void read_mixers_kimi_linear(ConfigReader& config, ModelSpec& spec) {
@@ -40,15 +40,29 @@ void read_mixers_kimi_linear(ConfigReader& config, ModelSpec& spec) {
 
 // Both low ranks are a head wide.
 void read_delta_rule_kimi_linear(ConfigReader& config, ModelSpec& spec) {
-  if (config.is_set("linear_attn_config.use_full_rank_gate")) {
-    config.refuse("linear_attn_config.use_full_rank_gate",
-                  "is true; gates of low rank are modelled");
-  }
   DeltaRuleSpec& delta = spec.delta_rule.emplace();
   delta.key_heads = delta.value_heads = config.required_size("linear_attn_config.num_heads");
   delta.key_dim = delta.value_dim = config.required_size("linear_attn_config.head_dim");
   delta.kernel = config.required_size("linear_attn_config.short_conv_kernel_size");
   delta.gate_rank = delta.key_dim;
+  delta.has_full_gate = config.is_set("linear_attn_config.use_full_rank_gate");
+}
+
+// Kimi K3: experts in a narrower width, gates on latent attention, and residuals over blocks of
+// layers, whose operators no published source states.
+void read_k3(ConfigReader& config, ModelSpec& spec) {
+  spec.moe->latent = config.size("routed_expert_hidden_size").value_or(0);
+  spec.latent->output_gate = config.flag("mla_use_output_gate").value_or(false);
+  config.ignore({"activation_situ_beta", "activation_situ_linear_beta",
+                 "linear_attn_config.gate_lower_bound"});
+  const auto unconfirmed = [&](const char* field, const char* what) {
+    if (config.is_set(field)) spec.unconfirmed.push_back(std::string(what) + " (" + field + ")");
+  };
+  unconfirmed("routed_expert_hidden_size", "experts in a latent width");
+  unconfirmed("mla_use_output_gate", "a gate on the output of latent attention");
+  unconfirmed("linear_attn_config.use_full_rank_gate", "a gate of full rank");
+  unconfirmed("latent_moe_use_norm", "a norm in the latent width, left out");
+  unconfirmed("attn_res_block_size", "residuals over blocks of layers, left out");
 }
 
 void read_kimi_linear(ConfigReader& config, ModelSpec& spec) {
@@ -60,11 +74,10 @@ void read_kimi_linear(ConfigReader& config, ModelSpec& spec) {
   config.also_named("norm_topk_prob", "moe_renormalize");
   config.set_default("scoring_func", "sigmoid");
   config.set_default("norm_topk_prob", true);
-  if (config.is_set("attn_res_block_size")) {
-    config.refuse("attn_res_block_size",
-                  "is set; residuals over blocks of layers are not modelled");
-  }
-  latent::read(config, spec, {"linear_attn_config", "num_shared_experts"});
+  latent::read(config, spec,
+               {"linear_attn_config", "num_shared_experts", "mla_use_output_gate",
+                "routed_expert_hidden_size"});
+  read_k3(config, spec);
   spec.latent->has_rotary = !config.flag("mla_use_nope").value_or(false);
   read_delta_rule_kimi_linear(config, spec);
   read_mixers_kimi_linear(config, spec);

@@ -24,6 +24,7 @@ void refuse_biases(const ConfigReader& config) {
 void read_listed_layers(ConfigReader& config, ModelSpec& spec) {
   const auto listed = config.texts("mlp_layer_types");
   if (!listed) return;
+  spec.intermediate = config.size("intermediate_size").value_or(0);
   if (listed->size() != spec.is_sparse.size()) {
     config.refuse("mlp_layer_types", "lists " + std::to_string(listed->size()) +
                                          " layers, but num_hidden_layers is " +
@@ -34,6 +35,7 @@ void read_listed_layers(ConfigReader& config, ModelSpec& spec) {
     if (kind != "dense" && kind != "sparse") {
       config.refuse("mlp_layer_types", "lists '" + printable(kind) + "'; known: dense, sparse");
     }
+    if (!config.has("first_k_dense_replace")) spec.is_sparse[i] = kind == "sparse";
     if (spec.is_sparse[i] != (kind == "sparse")) {
       config.refuse("mlp_layer_types", "has layer " + std::to_string(i) + " as " + kind +
                                            ", which contradicts first_k_dense_replace");
@@ -188,6 +190,13 @@ void latent_attention(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b)
     attend_explicit(spec, heads, b);
   }
   const Extent values = heads * spec.latent->value_dim;
+  if (spec.latent->output_gate) {
+    b.linear({.name = "output_gate_proj",
+              .rows = b.tokens(),
+              .columns_in = hidden,
+              .columns_out = values,
+              .dtype = precision.qkv});
+  }
   b.quantize_input("o_quantize", b.tokens(), values, precision.output, Split::column);
   b.linear({.name = "o_proj",
             .rows = b.tokens(),
@@ -226,6 +235,10 @@ void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::stri
   all.insert(all.end(), known.begin(), known.end());
   moe::refuse_unmodelled(config, all);
   read_attention(config, spec);
+  read_networks(config, spec);
+}
+
+void read_networks(ConfigReader& config, ModelSpec& spec) {
   moe::read_experts(config, spec, "n_routed_experts", "moe_intermediate_size");
   moe::read_sparse_layers(config, spec);
   read_listed_layers(config, spec);

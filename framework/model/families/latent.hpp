@@ -15,6 +15,9 @@ namespace halmark::latent {
 // itself, beside those of latent attention.
 void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::string_view> known);
 
+// Experts and which layers have them.
+void read_networks(ConfigReader& config, ModelSpec& spec);
+
 // Sizes and ranks alone, for decoders without experts.
 void read_attention(ConfigReader& config, ModelSpec& spec);
 

@@ -1,5 +1,6 @@
 // Llama, Mistral, Phi-3 and Granite: the dense decoder without q/k norm; biases only where the
-// config says so. Granite's multipliers are factors of neighbouring operators and cost nothing.
+// config says so; and those that are Llama under another name. Granite's and MiniCPM's multipliers
+// are factors of neighbouring operators and cost nothing.
 #include <array>
 
 #include "model/families/dense.hpp"
@@ -8,11 +9,14 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> llama_types = {
-    "llama", "mistral", "ministral", "ministral3", "phi3", "phi3_v", "phi4mm", "granite"};
+constexpr std::array<std::string_view, 16> llama_types = {
+    "llama",  "mistral", "ministral", "ministral3", "phi3",   "phi3_v",  "phi4mm",        "granite",
+    "xverse", "Yi",      "aquila",    "cwm",        "helium", "minicpm", "llama_bidirec", "solar"};
 
 void read_llama(ConfigReader& config, ModelSpec& spec) {
+  if (spec.architecture == "minicpm") config.set_default("tie_word_embeddings", true);
   dense::read_sizes(config, spec);
+  if (spec.architecture == "llama_bidirec") spec.is_causal = false;
   decoder::read_windows(config, spec, true);
   const bool has_bias = config.flag("attention_bias").value_or(false);
   spec.qkv_bias = has_bias;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/graph/builder.hpp"
+#include "model/spec/config_reader.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark::mixers {
@@ -17,7 +18,13 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& builder);
 // Mamba-2: in_proj, short convolution over x, B and C, state scan, gated norm, out_proj.
 void state_space(const ModelSpec& spec, GraphBuilder& builder);
 
+// The state space of a hybrid whose fields begin with `mamba_`.
+void read_state_space(ConfigReader& config, ModelSpec& spec);
+
 // Mamba: in_proj, short convolution over x, steps with B and C, selective scan, gate, out_proj.
 void selective_scan(const ModelSpec& spec, GraphBuilder& builder);
+
+// LFM2: in_proj, short convolution between two gates, out_proj.
+void convolution(const ModelSpec& spec, GraphBuilder& builder);
 
 }  // namespace halmark::mixers

@@ -80,8 +80,9 @@ void channel_decay_projections(const ModelSpec& spec, const Extent& heads, const
                    Split::replicated);
   from_hidden("qkv_proj", keys * 2 + values, Split::column, dtype, spec, b);
   from_hidden("beta_proj", heads, Split::column, narrow, spec, b);
-  from_hidden("gates_down_proj", GraphBuilder::replicated(2 * rank), Split::replicated, narrow,
-              spec, b);
+  const bool is_full = spec.delta_rule->has_full_gate;
+  from_hidden("gates_down_proj", GraphBuilder::replicated((is_full ? 1 : 2) * rank),
+              Split::replicated, narrow, spec, b);
   const auto up = [&](const char* name, const Extent& columns) {
     b.linear({.name = name,
               .rows = b.tokens(),
@@ -90,6 +91,7 @@ void channel_decay_projections(const ModelSpec& spec, const Extent& heads, const
               .dtype = narrow});
   };
   up("decay_up_proj", keys);
+  if (is_full) return from_hidden("output_gate_proj", values, Split::column, dtype, spec, b);
   up("output_gate_up_proj", values);
 }
 
@@ -132,6 +134,34 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
   out_proj(spec, values, false, b);
 }
 
+void read_state_space(ConfigReader& config, ModelSpec& spec) {
+  StateSpaceSpec& ssm = spec.state_space.emplace();
+  ssm.heads = config.required_size("mamba_n_heads");
+  const std::int64_t width =
+      config.size("mamba_d_ssm").value_or(config.size_or("mamba_expand", 2) * spec.hidden);
+  if (width % ssm.heads != 0) {
+    config.refuse("mamba_n_heads", "is " + std::to_string(ssm.heads) +
+                                       ", which does not divide the width " +
+                                       std::to_string(width));
+  }
+  config.ignore({"mamba_expand"});
+  ssm.head_dim = width / ssm.heads;
+  const bool is_stated = config.has("mamba_d_head") && !config.is_text("mamba_d_head", "auto");
+  if (is_stated && config.size("mamba_d_head") != ssm.head_dim) {
+    config.refuse("mamba_d_head", "x mamba_n_heads is not the width " + std::to_string(width));
+  }
+  ssm.state_dim = config.required_size("mamba_d_state");
+  ssm.groups = config.size_or("mamba_n_groups", 1);
+  if (ssm.heads % ssm.groups != 0) {
+    config.refuse("mamba_n_groups", "is " + std::to_string(ssm.groups) +
+                                        ", which does not divide mamba_n_heads " +
+                                        std::to_string(ssm.heads));
+  }
+  ssm.kernel = config.required_size("mamba_d_conv");
+  ssm.has_kernel_bias = config.flag("mamba_conv_bias").value_or(true);
+  ssm.has_linear_bias = config.flag("mamba_proj_bias").value_or(false);
+}
+
 void state_space(const ModelSpec& spec, GraphBuilder& b) {
   const StateSpaceSpec& ssm = *spec.state_space;
   const Dtype dtype = b.precision().qkv;
@@ -169,8 +199,29 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
        });
   keep_states(heads, ssm.head_dim * ssm.state_dim, ssm.state_dtype, b);
   // Normalised group by group, so that a split by groups needs no sum over ranks.
-  b.norm({.name = "scan_norm", .rows = b.tokens(), .columns = values, .split = Split::head});
+  if (ssm.has_norm) {
+    b.norm({.name = "scan_norm", .rows = b.tokens(), .columns = values, .split = Split::head});
+  } else {
+    b.gated_activation("scan_gate", values, spec.gate);
+  }
   out_proj(spec, values, ssm.has_linear_bias, b);
+}
+
+// Both gates ride on their neighbours: one product in front of the convolution, one behind it.
+void convolution(const ModelSpec& spec, GraphBuilder& b) {
+  const ConvolutionSpec& conv = *spec.convolution;
+  const Dtype dtype = b.precision().qkv;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent channels = b.split_by_tp(spec.hidden);
+  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "in_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = channels * 3,
+            .dtype = dtype,
+            .has_bias = conv.has_bias});
+  short_convolution(channels, conv.kernel, conv.has_bias, b);
+  out_proj(spec, channels, conv.has_bias, b);
 }
 
 namespace {

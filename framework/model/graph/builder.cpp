@@ -71,7 +71,8 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configura
 }
 
 Extent GraphBuilder::logit_rows() const {
-  return graph_.configuration.workload.phase == Phase::prefill ? batch_ : tokens_;
+  const bool is_last = graph_.spec.is_causal || !graph_.spec.has_lm_head;
+  return graph_.configuration.workload.phase == Phase::prefill && is_last ? batch_ : tokens_;
 }
 
 Extent GraphBuilder::context_rows() const {
@@ -163,7 +164,7 @@ void GraphBuilder::add(Draft draft) {
   }
   op.active_parameters = draft.active_parameters;
   op.of_expert_rank = std::move(draft.of_expert_rank);
-  if (draft.shares_embedding) op.parameters = 0;
+  if (draft.shares_embedding) op.parameters = draft.bias.whole.constant();
   op.whole = std::move(draft.whole);
   op.local = std::move(draft.local.problem);
   op.local_terms = std::move(draft.local.terms);
@@ -250,7 +251,8 @@ void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind k
        .shape_out = shape({tokens_.whole, columns.whole})});
 }
 
-void GraphBuilder::activation(std::string name, Extent columns, ActivationKind kind) {
+void GraphBuilder::activation(std::string name, Extent columns, ActivationKind kind,
+                              std::int64_t learned) {
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("activation", [&](auto side) {
     return Sizing{{"rows", tokens_.*side},
@@ -263,7 +265,9 @@ void GraphBuilder::activation(std::string name, Extent columns, ActivationKind k
        .split = Split::column,
        .whole = std::move(whole),
        .local = std::move(local),
-       .shape_in = shape({tokens_.whole, columns.whole})});
+       .shape_in = shape({tokens_.whole, columns.whole}),
+       .bias = replicated(learned),
+       .bias_dtype = precision().activation});
 }
 
 void GraphBuilder::op(const OpSpec& spec, const std::function<Sizing(Side)>& params) {

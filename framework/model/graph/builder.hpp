@@ -71,6 +71,8 @@ struct AttentionSpec {
   std::int64_t value_dim = 0;  // 0 = head_dim
   std::int64_t chunk = 0;      // 0 = full
   bool has_sinks = false;      // parameters only: one more term of the softmax
+  std::int64_t chosen = 0;     // keys that a query reads of all that the cache keeps; 0 = all
+  bool keeps_keys = true;      // false: they are another layer's, or nobody reads them again
 };
 
 // One linear layer of every routed expert, weights [experts, columns_out, columns_in]. `split`
@@ -136,9 +138,14 @@ class GraphBuilder {
             Dtype dst);
   void copy(std::string name, Extent bytes, Split split);
   void attention(const AttentionSpec& attention);
+  // Queries of the step on `keys` keys of another sequence, all of which they see. A step of more
+  // queries than keys is priced with as many keys.
+  void attention_outside(std::string name, Extent heads, Extent kv_heads, std::int64_t head_dim,
+                         std::int64_t keys);
   void residual_add(std::string name, std::int64_t columns);
   void gated_activation(std::string name, Extent columns, GateKind kind);
-  void activation(std::string name, Extent columns, ActivationKind kind);
+  // `learned`: parameters that every rank holds.
+  void activation(std::string name, Extent columns, ActivationKind kind, std::int64_t learned = 0);
   // An operator of any op of the table: what has no verb of its own.
   void op(const OpSpec& spec, const std::function<Sizing(Side)>& params);
   // Bytes of the copy that appends `rows` rows with `values` values to the cache. A conversion

@@ -59,6 +59,14 @@ std::optional<Refusal> training_inputs(const ModelSpec&, const Configuration& co
                      std::string(phase_name(w.phase)) + ": only training takes one"};
 }
 
+// Tokens that see those behind them have no cache to decode from.
+std::optional<Refusal> decode_inputs(const ModelSpec& spec, const Configuration& configuration) {
+  if (spec.is_causal || configuration.workload.phase != Phase::decode) return std::nullopt;
+  return Refusal{"decode_without_cache",
+                 "every token of " + spec.id +
+                     " sees all others, so no step decodes: --phase prefill is a pass over all"};
+}
+
 std::optional<Refusal> bounded_inputs(const ModelSpec&, const Configuration& configuration) {
   constexpr std::int64_t tokens_max = std::int64_t{1} << 31;
   const Workload& w = configuration.workload;
@@ -143,6 +151,9 @@ std::optional<Refusal> recurrent_heads(const ModelSpec& spec, const Configuratio
   if (const auto& ssm = spec.state_space) {
     if (auto refusal = check_heads("Mamba heads", ssm->heads, tp)) return refusal;
     if (auto refusal = check_shared("Mamba groups", ssm->groups, tp)) return refusal;
+  }
+  if (spec.convolution) {
+    if (auto refusal = check_heads("convolved channels", spec.hidden, tp)) return refusal;
   }
   if (const auto& scan = spec.selective_scan) {
     if (auto refusal = check_heads("Mamba channels", scan->channels, tp)) return refusal;
@@ -286,25 +297,11 @@ std::optional<Refusal> context(const ModelSpec& spec, const Configuration& confi
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 19> checks = {positive_inputs,
-                                          training_inputs,
-                                          bounded_inputs,
-                                          bounded_devices,
-                                          heads,
-                                          latent_splits,
-                                          kv_heads,
-                                          recurrent_heads,
-                                          ffn,
-                                          experts,
-                                          skew,
-                                          imbalance,
-                                          pipeline,
-                                          stated_stages,
-                                          one_strategy,
-                                          batch_split,
-                                          context,
-                                          check_precision,
-                                          check_context_split};
+constexpr std::array<Check, 20> checks = {
+    positive_inputs, decode_inputs, training_inputs, bounded_inputs,  bounded_devices,
+    heads,           latent_splits, kv_heads,        recurrent_heads, ffn,
+    experts,         skew,          imbalance,       pipeline,        stated_stages,
+    one_strategy,    batch_split,   context,         check_precision, check_context_split};
 
 }  // namespace
 

@@ -39,7 +39,8 @@ void GraphBuilder::norm(const NormSpec& spec) {
                   {"dst_dtype", dtype}};
   });
   const std::int64_t absent =
-      (spec.has_gain ? 0 : 1) + (spec.kind == NormKind::layer_without_shift ? 1 : 0);
+      (spec.has_gain ? 0 : 1) +
+      (spec.kind == NormKind::layer_without_shift || (!is_rms && !spec.has_gain) ? 1 : 0);
   const std::string dims = shape({spec.rows.whole, spec.columns.whole});
   add({.name = spec.name,
        .kind = OperatorKind::norm,
@@ -78,10 +79,14 @@ void GraphBuilder::quantize_queries(const AttentionSpec& spec) {
 // `attention` has a reference and kernels, so it is taken wherever it says the same: a chunk that
 // holds the whole context is no mask.
 void GraphBuilder::attention(const AttentionSpec& spec) {
+  const bool is_causal = graph_.spec.is_causal;
+  // Keys that are chosen cost what as many recent ones do. A window that looks both ways holds as
+  // many keys as one that looks back.
+  const std::int64_t window = spec.chosen > 0 ? spec.chosen : spec.window;
   const std::int64_t value_dim = spec.value_dim > 0 ? spec.value_dim : spec.head_dim;
   const bool is_plain =
       value_dim == spec.head_dim && (spec.chunk == 0 || !is_any(context_ - spec.chunk));
-  ring_exchange(spec.name + "_ring", visible_keys(spec.window, spec.chunk),
+  ring_exchange(spec.name + "_ring", visible_keys(window, spec.chunk),
                 spec.kv_heads * (spec.head_dim + value_dim), ring_dtype());
   quantize_queries(spec);
   auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
@@ -91,12 +96,12 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
                      {"head_dim", spec.head_dim},
                      {"new_tokens", new_tokens_},
                      {"context", context_},
-                     {"window", spec.window},
+                     {"window", window},
                      {"q_dtype", number(precision().attention)},
                      {"kv_dtype", number(precision().kv_cache)},
                      {"dst_dtype", number(precision().activation)}};
     if (is_plain) {
-      params.set("causal", 1);
+      params.set("causal", is_causal || window > 0 ? 1 : 0);
     } else {
       params.set("value_dim", value_dim);
       params.set("chunk", spec.chunk);
@@ -112,10 +117,38 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
        .shape_out = shape({batch_.whole, new_tokens_, spec.heads.whole, value_dim}),
        .bias = spec.has_sinks ? spec.heads : Extent{},
        .bias_dtype = precision().activation});
+  if (!spec.keeps_keys || !is_causal) return;
   const std::int64_t of_token = kv_row_bytes(precision().kv_cache, spec.head_dim) +
                                 kv_row_bytes(precision().kv_cache, value_dim);
   cache({.entry_bytes = spec.kv_heads * of_token,
          .tokens_max = spec.window > 0 ? spec.window : spec.chunk});
+}
+
+void GraphBuilder::attention_outside(std::string name, Extent heads, Extent kv_heads,
+                                     std::int64_t head_dim, std::int64_t keys) {
+  const std::array<Size, 1> operands = {new_tokens_};
+  const Size seen = {"outside_keys " + std::to_string(keys),
+                     [keys](std::span<const std::int64_t> v) { return std::max(v[0], keys); },
+                     operands};
+  op({.name = std::move(name),
+      .op = "attention",
+      .kind = OperatorKind::elementwise,
+      .split = Split::head,
+      .shape_in = shape({batch_.whole, new_tokens_, heads.whole, head_dim}),
+      .shape_out = shape({batch_.whole, new_tokens_, heads.whole, head_dim})},
+     [&](Side side) {
+       return Sizing{{"batch", batch_.*side},
+                     {"heads", heads.*side},
+                     {"kv_heads", kv_heads.*side},
+                     {"head_dim", head_dim},
+                     {"new_tokens", new_tokens_},
+                     {"context", seen},
+                     {"causal", 0},
+                     {"window", 0},
+                     {"q_dtype", number(precision().attention)},
+                     {"kv_dtype", number(precision().kv_cache)},
+                     {"dst_dtype", number(precision().activation)}};
+     });
 }
 
 }  // namespace halmark

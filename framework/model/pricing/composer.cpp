@@ -79,6 +79,7 @@ StepSum Composer::compile(KernelTable& table) const {
   const Workload& workload = graph_.configuration.workload;
   out.tokens = static_cast<double>(workload.batch) * static_cast<double>(workload.new_tokens);
   out.ideal_ns = ideal_ns(&DeviceFacts::measured).value;
+  out.spread = unconfirmed_spread(graph_.spec);
   return out;
 }
 

@@ -81,7 +81,12 @@ std::span<const StepSum::Term> StepSum::terms_of(std::size_t stage) const {
 }
 
 StepTime evaluate(const StepSum& sum, std::span<const KernelTime> times) {
-  return fold(sum, SumOfTimes(sum, times));
+  StepTime out = fold(sum, SumOfTimes(sum, times));
+  if (sum.spread > 0) {
+    out.time.low_ns = std::min(out.time.low_ns, (1 - sum.spread) * out.time.ns);
+    out.time.high_ns = std::max(out.time.high_ns, (1 + sum.spread) * out.time.ns);
+  }
+  return out;
 }
 
 std::vector<StepSum::Term> executions(const StepSum& sum) {

@@ -54,6 +54,7 @@ struct StepSum {
   double micro_batches = 1;
   double tokens = 0;               // of one step, whole deployment
   std::optional<double> ideal_ns;  // time of the matmul FLOPs at the measured peaks
+  double spread = 0;  // the interval is at least so wide on either side, as a fraction of the time
 
   // Ends a stage with the terms since the last one; drops them when an earlier stage has the same.
   void end_stage();

@@ -20,7 +20,9 @@ std::string shown(const Json& value) {
 namespace {
 
 // Objects that hold the language tower of a larger model.
-constexpr std::array towers = {"text_config", "llm_config", "language_config", "thinker_config"};
+constexpr std::array towers = {"text_config",    "llm_config",   "language_config",
+                               "thinker_config", "lm_config",    "text_model_config",
+                               "language_model", "llm_backbone", "text_model"};
 
 // What `path` leads to below `level`, null included; nothing when it leads nowhere.
 const Json* at_path(const Json* level, std::string_view path) {
@@ -54,7 +56,7 @@ ConfigReader::ConfigReader(const Json& config, std::string where)
     is_deeper = false;
     for (const char* tower : towers) {
       const auto nested = levels_.front()->find(tower);
-      if (nested == levels_.front()->end() || nested->is_null()) continue;
+      if (nested == levels_.front()->end() || nested->is_null() || nested->is_string()) continue;
       if (!nested->is_object()) refuse(tower, "must be an object, found " + shown(*nested));
       levels_.insert(levels_.begin(), &*nested);
       is_deeper = true;

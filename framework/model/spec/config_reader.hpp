@@ -29,10 +29,11 @@ class ConfigReader {
   ConfigReader(ConfigReader&&) noexcept;
   ConfigReader& operator=(ConfigReader&&) noexcept;
 
-  // Nothing when the field is absent or null. Sizes lie in 1..2^31.
+  // Nothing when the field is absent or says so: null, false, 0 and [] are alike. Sizes lie in
+  // 1..2^31.
   std::optional<std::int64_t> size(std::string_view field) const;
   std::int64_t required_size(std::string_view field) const;
-  // Like size, and 0 is a value.
+  // Like size, and what says nothing is 0 where it is stated.
   std::optional<std::int64_t> count(std::string_view field) const;
   std::optional<std::vector<std::int64_t>> counts(std::string_view field) const;
   std::optional<double> number(std::string_view field) const;
@@ -45,6 +46,8 @@ class ConfigReader {
   // A list of objects, each read like a configuration of its own.
   std::optional<std::vector<ConfigReader>> objects(std::string_view field) const;
   bool has(std::string_view field) const { return find(field) != nullptr; }
+  // Whether anyone asked for it.
+  bool is_asked(std::string_view field) const { return asked_.contains(field); }
   std::vector<std::string> keys(std::string_view field) const;  // of an object; none for others
   // Present and saying something: not null, false, 0 or empty.
   bool is_set(std::string_view field) const;

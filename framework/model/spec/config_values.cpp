@@ -9,6 +9,11 @@ namespace halmark {
 
 namespace {
 constexpr std::int64_t size_max = std::int64_t{1} << 31;
+
+bool is_none(const Json& value) {
+  return value == false || (value.is_array() && value.empty()) ||
+         (value.is_number() && value.get<double>() == 0);
+}
 }  // namespace
 
 std::int64_t ConfigReader::whole_number(std::string_view field, const Json& value,
@@ -26,19 +31,19 @@ std::int64_t ConfigReader::whole_number(std::string_view field, const Json& valu
 
 std::optional<std::int64_t> ConfigReader::size(std::string_view field) const {
   const Json* value = find(field);
-  if (value == nullptr) return std::nullopt;
+  if (value == nullptr || is_none(*value)) return std::nullopt;
   return whole_number(field, *value, 1);
 }
 
 std::optional<std::int64_t> ConfigReader::count(std::string_view field) const {
   const Json* value = find(field);
   if (value == nullptr) return std::nullopt;
-  return whole_number(field, *value, 0);
+  return is_none(*value) ? 0 : whole_number(field, *value, 0);
 }
 
 std::optional<std::vector<std::int64_t>> ConfigReader::counts(std::string_view field) const {
   const Json* value = find(field);
-  if (value == nullptr) return std::nullopt;
+  if (value == nullptr || (is_none(*value) && !value->is_array())) return std::nullopt;
   if (!value->is_array()) refuse(field, "must be a list of numbers, found " + shown(*value));
   std::vector<std::int64_t> out;
   for (const auto& item : *value) out.push_back(whole_number(field, item, 0));
@@ -75,7 +80,7 @@ bool ConfigReader::is_list(std::string_view field) const {
 
 std::int64_t ConfigReader::required_size(std::string_view field) const {
   const auto value = size(field);
-  if (!value) refuse(field, "is missing; a whole number >= 1 is expected");
+  if (!value) refuse(field, "is missing or none; a whole number >= 1 is expected");
   return *value;
 }
 
@@ -91,6 +96,8 @@ std::optional<double> ConfigReader::number(std::string_view field) const {
 std::optional<bool> ConfigReader::flag(std::string_view field) const {
   const Json* value = find(field);
   if (value == nullptr) return std::nullopt;
+  if (is_none(*value)) return false;
+  if (value->is_number() && value->get<double>() == 1) return true;
   if (!value->is_boolean()) refuse(field, "must be true or false, found " + shown(*value));
   return value->get<bool>();
 }

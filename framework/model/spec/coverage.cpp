@@ -16,16 +16,6 @@ namespace {
 
 using Named = std::pair<std::string_view, std::string_view>;
 
-// Heads that transformers puts on a decoder in the place of the LM head.
-constexpr std::array<std::string_view, 8> other_heads = {"ForSequenceClassification",
-                                                         "ForTokenClassification",
-                                                         "ForQuestionAnswering",
-                                                         "ForMultipleChoice",
-                                                         "ForRewardModel",
-                                                         "RewardModel",
-                                                         "ForMaskedLM",
-                                                         "ForTextEncoding"};
-
 constexpr std::array other_operators = {
     Named{"is_encoder_decoder", "encoder-decoders are not modelled"},
     Named{"add_cross_attention", "attention to another sequence is not modelled"},
@@ -79,33 +69,6 @@ bool is_harmless(std::string_view path) {
          std::ranges::any_of(harmless_endings, [&](auto end) { return last.ends_with(end); });
 }
 
-void refuse_heads(const ConfigReader& config) {
-  for (const std::string& name :
-       config.texts("architectures").value_or(std::vector<std::string>{})) {
-    if (std::ranges::any_of(other_heads, [&](auto end) { return name.ends_with(end); })) {
-      config.refuse("architectures",
-                    "is '" + printable(name) + "': heads other than the LM head are not modelled");
-    }
-    if (name.ends_with("Model") && !name.ends_with("LMHeadModel") && !name.ends_with("ChatModel")) {
-      config.refuse("architectures", "is '" + printable(name) +
-                                         "', a model without a head: the LM head would be priced");
-    }
-  }
-}
-
-// `use_bidirectional_attention` may be a text: "vision" is about image tokens alone.
-void refuse_directions(const ConfigReader& config) {
-  const char* field = "use_bidirectional_attention";
-  if (config.is_set(field) && !config.is_text(field, "vision")) {
-    config.refuse(field, "is set: attention in both directions is not modelled");
-  }
-  for (const char* causal : {"is_causal", "causal"}) {
-    if (config.has(causal) && !config.is_set(causal)) {
-      config.refuse(causal, "is false: attention in both directions is not modelled");
-    }
-  }
-}
-
 void add(std::vector<std::string>& to, std::string text) {
   if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
 }
@@ -117,9 +80,8 @@ std::string named(std::string_view what, std::string_view field) {
 }  // namespace
 
 void refuse_other_operators(const ConfigReader& config) {
-  refuse_heads(config);
-  refuse_directions(config);
   for (const auto& [field, reason] : other_operators) {
+    if (config.is_asked(field)) continue;  // its family knows it
     if (config.is_set(field)) config.refuse(field, "is set: " + std::string(reason));
   }
 }
@@ -147,6 +109,14 @@ std::vector<std::string> model_notes(const ModelSpec& spec) {
   if (!spec.note.empty()) out.push_back("note: " + printable(spec.note));
   for (const std::string& text : spec.assumed) out.push_back("assumed: " + text);
   for (const std::string& text : spec.not_modelled) out.push_back("not modelled: " + text);
+  std::string unconfirmed;
+  for (const std::string& text : spec.unconfirmed) {
+    unconfirmed += (unconfirmed.empty() ? "" : "; ") + text;
+  }
+  if (!unconfirmed.empty()) {
+    out.push_back("not confirmed by a published count, so times are at best known to 20 %: " +
+                  unconfirmed);
+  }
   std::string fields;
   for (const std::string& path : spec.not_read) {
     fields += (fields.empty() ? "" : ", ") + printable(path);

@@ -10,8 +10,8 @@ namespace halmark {
 class ConfigReader;
 struct ModelSpec;
 
-// Throws Error (exit 2) for encoders, encoder-decoders, attention in both directions or to another
-// sequence, heads other than the language model's, and layers that share keys and values.
+// Throws Error (exit 2) for encoder-decoders, attention to another sequence and layers that share
+// keys and values, unless the family has read the field that says so.
 void refuse_other_operators(const ConfigReader& config);
 
 // Fills not_modelled and not_read, after the family has read. `has_prediction`: prediction modules

@@ -15,7 +15,8 @@ struct LatentSpec {
   std::int64_t nope_dim = 0;  // of a query and key head, without and with rotary embedding
   std::int64_t rope_dim = 0;
   std::int64_t value_dim = 0;
-  bool has_rotary = true;  // false: the rotary part of queries and keys is there, not rotated
+  bool output_gate = false;  // a product of the layer's input multiplies its output
+  bool has_rotary = true;    // false: the rotary part of queries and keys is there, not rotated
   std::int64_t query_dim() const { return nope_dim + rope_dim; }
   std::int64_t row_dim() const { return kv_rank + rope_dim; }  // what the cache keeps of a token
 };
@@ -26,6 +27,7 @@ struct IndexerSpec {
   std::int64_t heads = 0;
   std::int64_t dim = 0;
   std::int64_t top_k = 0;
+  bool is_of_blocks = false;  // top_k counts blocks of keys (MiniMax-M3)
   // Layers that run it; the others reuse the choice of the layer before them. One entry per layer.
   std::vector<bool> runs;
 };

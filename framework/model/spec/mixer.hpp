@@ -9,7 +9,7 @@
 
 namespace halmark {
 
-enum class Mixer { attention, delta_rule, state_space, selective_scan, none };
+enum class Mixer { attention, delta_rule, state_space, selective_scan, convolution, none };
 
 // The mixer of one layer. Sizes beyond `kind` are attention's; a recurrence has the same sizes in
 // every layer of a model (DeltaRuleSpec, StateSpaceSpec, SelectiveScanSpec).
@@ -22,11 +22,18 @@ struct LayerMixer {
   std::int64_t window = 0;     // most recent keys that a query sees; 0 = all
   std::int64_t chunk = 0;      // a query sees the keys of its own chunk of so many; 0 = all
   bool has_rotary = true;
+  bool has_norm = true;          // in front of it, where the model has such norms
+  std::int64_t chosen = 0;       // keys that a query reads of all that are kept; 0 = all it sees
+  bool key_is_value = false;     // one projection is both, before norm and rotation
+  bool shares_kv = false;        // keys and values are those that an earlier layer keeps
+  std::int64_t outside = 0;      // tokens of another sequence, which it sees instead; 0 = none
+  bool has_state_space = false;  // a state space beside attention, on the same norm
   auto operator<=>(const LayerMixer&) const = default;
 
   // Tokens whose keys and values a sequence of `context` tokens keeps.
   std::int64_t kept_tokens(std::int64_t context) const {
-    if (kind != Mixer::attention) return 0;
+    if (kind != Mixer::attention || shares_kv) return 0;
+    if (outside > 0) return outside;
     std::int64_t kept = context;
     for (const std::int64_t bound : {window, chunk}) {
       if (bound > 0 && bound < kept) kept = bound;
@@ -45,6 +52,7 @@ struct DeltaRuleSpec {
   // KDA: the decay of every key channel and the gate of the output come out of two products each,
   // of this rank. 0 = a decay per head, and the gate beside q, k and v.
   std::int64_t gate_rank = 0;
+  bool has_full_gate = false;  // with a rank: the gate of the output is one whole product instead
   std::int64_t key_width() const { return key_heads * key_dim; }
   std::int64_t value_width() const { return value_heads * value_dim; }
 };
@@ -58,6 +66,7 @@ struct StateSpaceSpec {
   std::int64_t kernel = 0;  // width of the short convolution over x, B and C
   bool has_kernel_bias = false;
   bool has_linear_bias = false;
+  bool has_norm = true;  // else the gate alone multiplies the output
   Dtype state_dtype = Dtype::f32;
   std::int64_t width() const { return heads * head_dim; }
   std::int64_t group_width() const { return groups * state_dim; }
@@ -74,6 +83,12 @@ struct SelectiveScanSpec {
   bool has_inner_norms = false;  // of steps, B and C, with weights
   Dtype state_dtype = Dtype::f32;
   std::int64_t narrow_width() const { return step_rank + 2 * state_dim; }
+};
+
+// LFM2: a convolution over the last tokens between two gates, all out of one product.
+struct ConvolutionSpec {
+  std::int64_t kernel = 0;
+  bool has_bias = false;  // of the convolution and of both linears
 };
 
 }  // namespace halmark

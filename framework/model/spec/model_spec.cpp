@@ -11,6 +11,7 @@
 #include "model/spec/config_reader.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
+#include "model/spec/model_head.hpp"
 #include "model/spec/model_names.hpp"
 #include "model/spec/upstream_defaults.hpp"
 
@@ -25,8 +26,8 @@ std::string remedy_for(std::string_view model_type) {
   if (!near.empty()) {
     return "the nearest known type is " + near + "; halmark models lists those that are shipped";
   }
-  std::string out = "no known type is near; known:";
-  for (const std::string& name : known_model_types()) out += ' ' + name;
+  std::string out = "no known type is near; known families:";
+  for (const Family* family : all_families()) out += ' ' + std::string(family->name);
   return out;
 }
 
@@ -71,9 +72,11 @@ ModelSpec read_config(const Json& json, const std::string& where) {
   const std::vector<std::string> types = config.model_types();
   config.take_defaults_of(upstream_defaults(types.back()).empty() ? spec.architecture
                                                                   : types.back());
-  refuse_other_operators(config);
+  read_head(config, spec);
   name_outer_type(config, spec);
   family.read(config, spec);
+  refuse_other_operators(config);
+  if (!spec.has_lm_head) spec.tied = false;  // no table to share
   spec.quantization = read_quantization(config, spec);
   if (family.predict != nullptr) spec.prediction_modules = prediction::read_modules(config);
   name_the_rest(config, family.predict != nullptr, spec);

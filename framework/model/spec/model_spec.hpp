@@ -40,6 +40,14 @@ struct ExpertSpec {
   std::int64_t latent = 0;  // routed experts work in this width, between two linears; 0 = hidden
 };
 
+// Gemma 3n and 4: what a layer takes from a table of all layers' embeddings, and of Gemma 3n the
+// residual streams and the low-rank path beside attention.
+struct LayerInputSpec {
+  std::int64_t vocab = 0, width = 0;  // of one layer; 0 = none
+  std::int64_t streams = 0;           // 0 = one, without updates between them
+  std::int64_t low_rank = 0;
+};
+
 struct ModelSpec {
   // The name that was asked for, as a shipped file spells it: its id, "qwen3-0.6b", or an alias,
   // which may be another checkpoint; or the path of a config.json.
@@ -61,7 +69,9 @@ struct ModelSpec {
   std::int64_t vocab = 0;
   GateKind gate = GateKind::silu;
   std::optional<ActivationKind> plain_activation;  // two matrices per network instead of a gate
+  std::int64_t activation_scalars = 0;             // that every layer's activation learns
   NormKind norm = NormKind::rms;
+  bool norm_has_gain = true;    // false: ones, which are no parameters, and no shift
   bool pre_norms = true;        // a norm in front of attention and feed-forward network
   bool post_norms = false;      // a norm behind them
   bool is_parallel = false;     // attention and feed-forward network side by side, behind one norm
@@ -69,14 +79,31 @@ struct ModelSpec {
   std::int64_t learned_positions = 0;  // rows of the table; 0 = none
   bool tied = false;                   // LM head and embedding share one table
   bool head_bias = false;
+  // What stands in the place of the LM head: nothing, or a head of few rows.
+  bool has_lm_head = true;
+  std::int64_t labels = 0;  // rows of that head; 0 = none
+  bool labels_bias = false;
+  bool label_of_each_token = false;  // else of the last token of a sequence
+  bool head_transform = false;       // a square product and a norm in front of the LM head
+  bool transform_bias = true;
+  bool final_norm = true;
+  bool embedding_norm = false;  // behind the sum of the embeddings
+  std::int64_t extra_rows = 0;  // of the embedding, which the head has not
+  std::int64_t segments = 0;    // rows of a table of token types; 0 = none
+  bool has_pooler = false;      // a square product with bias on one token of every sequence
+  // false: every token sees every other, nothing is cached, and no step decodes.
+  bool is_causal = true;
   bool fuses_qkv = false;  // q_proj and kv_proj are one product; chosen, never read
   bool qk_norm = false;    // a norm per head on q and k
   NormKind qk_norm_kind = NormKind::rms;
   bool qk_norm_of_row = false;        // over all heads of a token instead
   bool qk_norm_of_each_head = false;  // per head, and every head has gains of its own
   bool qk_norm_has_gain = true;       // false: normalised without weights
+  bool v_norm = false;                // a norm without weights on v
   bool output_gate = false;           // q_proj also gives a gate for attention's output
-  bool has_sinks = false;             // one learned logit per query head
+  bool head_gate = false;             // a gate per head out of a product of its own
+  bool inner_norms = false;  // a norm in front of o_proj and of down_proj, over the whole row
+  bool has_sinks = false;    // one learned logit per query head
   bool qkv_bias = false;
   bool o_bias = false;
   bool mlp_bias = false;
@@ -87,11 +114,13 @@ struct ModelSpec {
   std::optional<DeltaRuleSpec> delta_rule;
   std::optional<StateSpaceSpec> state_space;
   std::optional<SelectiveScanSpec> selective_scan;
+  std::optional<ConvolutionSpec> convolution;
   std::vector<std::int64_t> ffn_widths;  // where layers differ: one entry per layer, 0 = none
   std::optional<ExpertSpec> moe;
   std::optional<LatentSpec> latent;
   std::optional<IndexerSpec> indexer;
   std::optional<CompressedSpec> compressed;
+  std::optional<LayerInputSpec> layer_inputs;
   std::optional<Quantization> quantization;  // what the checkpoint states of itself
   std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
   bool predicts_sparsely = false;       // Nemotron-3: the network in a module has experts
@@ -102,8 +131,15 @@ struct ModelSpec {
   std::vector<std::string> assumed;                     // every defaulted field, for the report
   std::vector<std::string> not_modelled;  // what the configuration states beside the decoder
   std::vector<std::string> not_read;      // fields of unknown effect, as paths
+  std::vector<std::string> unconfirmed;   // operators that no published count confirms
   std::string note;                       // shipped files only: what the fields do not say
 };
+
+// Half-width of what a time is at best known to, as a fraction of it: 0 where every operator is
+// confirmed by a count.
+inline double unconfirmed_spread(const ModelSpec& spec) {
+  return spec.unconfirmed.empty() ? 0 : 0.2;
+}
 
 LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer);
 

@@ -182,6 +182,9 @@ std::optional<StepExpectation> step_expectation(const PricedStep& step) {
     out.low_ns += out.step.executions[i] * step.expected[i].low_ns;
     out.high_ns += out.step.executions[i] * step.expected[i].high_ns;
   }
+  const double spread = unconfirmed_spread(step.graph.spec);
+  out.low_ns = std::min(out.low_ns, (1 - spread) * out.step.ns);
+  out.high_ns = std::max(out.high_ns, (1 + spread) * out.step.ns);
   return out;
 }
 

@@ -90,7 +90,9 @@ std::int32_t Layouts::cut_of(const Parallel& parallel) {
   if (!is_new) return it->second;
   const OperatorGraph of_pp = graph({.pp = parallel.pp, .stages = parallel.stages},
                                     classes_.front().precision, Phase::decode, {});
-  Cut made{.shapes = {}, .step = {.micro_batches = static_cast<double>(parallel.pp)}};
+  Cut made{.shapes = {},
+           .step = {.micro_batches = static_cast<double>(parallel.pp),
+                    .spread = unconfirmed_spread(of_pp.spec)}};
   for (std::size_t s = 0; s < of_pp.stages.size(); ++s) {
     StageShape shape{.counts = std::vector<double>(of_pp.layer_types.size(), 0),
                      .stage = of_pp.stages[s],

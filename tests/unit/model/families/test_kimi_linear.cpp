@@ -113,13 +113,26 @@ TEST(KimiLinear, refuses_layers_that_are_not_listed_once_and_what_it_does_not_mo
   says(refusal(config("[1, 2]")), "layer 2 2 times");
   says(refusal(config("[1, 3]")), "layer 3, which is not in 1..2");
   says(refusal(config("null")), "kda_layers' is missing");
-  says(refusal(config("[1]", ", \"attn_res_block_size\": 12")), "attn_res_block_size");
-  says(refusal(config("[1]", "", ", \"use_full_rank_gate\": true")), "use_full_rank_gate");
 }
 
-TEST(KimiLinear, kimi_k3_is_refused_although_its_language_tower_names_this_family) {
-  says(refusal(R"({"model_type": "kimi_k3", "text_config": )" + config() + "}"),
-       "'kimi_k3' is not modelled");
+// A gate of full rank in the place of one of rank 4 (8 x 8 for 8 x 4 + 4 x 8 weights); a gate of
+// 8 x 2 heads of 2 on latent attention; experts of width 6 behind 8 x 6 and in front of 6 x 8.
+TEST(KimiLinear, kimi_k3_has_gates_and_a_latent_width_and_says_that_no_count_confirms_them) {
+  const auto parameters = [](const std::string& text) {
+    return graph_of(read_model(text, "c.json"), decode(1, 1)).totals.parameters;
+  };
+  const std::int64_t plain = parameters(config());
+  EXPECT_EQ(parameters(config("[1]", ", \"mla_use_output_gate\": true")), plain + 8 * 4);
+  EXPECT_EQ(parameters(config("[1]", ", \"routed_expert_hidden_size\": 6")),
+            plain + 2 * 8 * 6 - 4 * 3 * (8 - 6) * 4);
+  EXPECT_EQ(parameters(config("[1]", "", ", \"use_full_rank_gate\": true")),
+            plain + 8 * 8 - (8 * 4 + 4 * 8));
+  const ModelSpec spec =
+      read_model(R"({"model_type": "kimi_k3", "text_config": )" +
+                     config("[1]", ", \"attn_res_block_size\": 12, \"hidden_act\": \"situ\"") + "}",
+                 "k3.json");
+  EXPECT_EQ(spec.architecture, "kimi_k3");
+  EXPECT_THAT(spec.unconfirmed, Contains(HasSubstr("attn_res_block_size")));
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// AFM of Arcee: Llama's decoder with relu squared between two matrices.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> arcee_types = {"arcee"};
+
+void read_arcee(ConfigReader& config, ModelSpec& spec) {
+  decoder::read_shape(config, spec);
+  decoder::read_rotary(config, spec);
+  dense::read_width(config, spec);
+  decoder::read_plain_activation(config, spec, "relu2");
+  spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
+  spec.mlp_bias = config.flag("mlp_bias").value_or(false);
+}
+
+}  // namespace
+
+extern const Family arcee_family;
+const Family arcee_family = {"arcee", arcee_types, &read_arcee, &dense::build};
+
+}  // namespace halmark
