@@ -132,7 +132,13 @@ const Recipe* find_recipe(std::string_view text) {
 // Of what the checkpoint states. 8 bits by what their inputs are, fewer by their format.
 std::string_view stated_recipe(const PrecisionFacts& facts) {
   if (!facts.named.empty()) return facts.named;
-  if (!facts.packed) return dtype_name(facts.in_place_of_bf16.value_or(Dtype::bf16));
+  if (!facts.unread.empty()) {
+    throw refused(facts.unread, {},
+                  "name what is to be priced: --dtype fp8, int8, w4a16, bf16, ...");
+  }
+  if (!facts.packed) {
+    return dtype_name(facts.stored.value_or(facts.in_place_of_bf16.value_or(Dtype::bf16)));
+  }
   if (dtype_bits(facts.weights) == 8) {
     if (!facts.quantizes_inputs) return "w8a16";
     return facts.weights == Dtype::s8 ? "int8" : "fp8";

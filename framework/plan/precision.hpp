@@ -26,8 +26,12 @@ struct PrecisionFacts {
   PackedWeights format = PackedWeights::as_stated;
   bool quantizes_inputs = false;
   std::optional<Dtype> kv_cache = {};  // that the checkpoint states
-  bool has_experts = false;            // whether some layers route tokens to experts
-  std::string named = {};              // the recipe that the checkpoint's name says
+  // Of weights that are not quantised, where it is not 16-bit; and why what the checkpoint states
+  // is not read, "" where it is.
+  std::optional<Dtype> stored = {};
+  std::string unread = {};
+  bool has_experts = false;  // whether some layers route tokens to experts
+  std::string named = {};    // the recipe that the checkpoint's name says
 };
 
 // Whether a device file states a peak for bf16; one without any peaks says nothing against it.

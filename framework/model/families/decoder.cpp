@@ -192,14 +192,14 @@ void build(const ModelSpec& spec, GraphBuilder& b,
   begin(spec, b);
   if (behind_embedding != nullptr) behind_embedding(spec, b);
   // One layer type per feed-forward network and mixer; most models have one.
-  std::map<std::pair<std::string, LayerMixer>, std::int32_t> types;
+  std::map<std::tuple<std::string, LayerMixer, std::int32_t>, std::int32_t> types;
   std::map<std::string, int> used_names;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     const FeedForward ffn = choose(spec, layer);
     const LayerMixer mixer = mixer_of(spec, layer);
-    const auto [it, is_new] = types.try_emplace({ffn.layer_type, mixer}, 0);
+    const auto [it, is_new] = types.try_emplace({ffn.layer_type, mixer, b.storage_class(layer)}, 0);
     if (is_new) {
-      it->second = b.begin_layer_type(unique_name(mixer, ffn, used_names));
+      it->second = b.begin_layer_type(unique_name(mixer, ffn, used_names), layer);
       emit_layer(spec, mixer, ffn, b);
     }
     b.add_layer(it->second);

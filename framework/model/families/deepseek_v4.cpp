@@ -277,11 +277,15 @@ std::string layer_name(std::int64_t ratio) {
 
 void build_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
-  std::map<std::int64_t, std::int32_t> types;
-  for (const std::int64_t ratio : spec.compressed->ratios) {
-    const auto [it, is_new] = types.try_emplace(ratio, 0);
+  std::map<std::pair<std::int64_t, std::int32_t>, std::int32_t> types;
+  std::map<std::string, int> used_names;
+  for (std::int64_t i = 0; i < spec.layers; ++i) {
+    const std::int64_t ratio = spec.compressed->ratios[static_cast<std::size_t>(i)];
+    const auto [it, is_new] = types.try_emplace({ratio, b.storage_class(i)}, 0);
     if (is_new) {
-      it->second = b.begin_layer_type(layer_name(ratio));
+      std::string name = layer_name(ratio);
+      if (const int used = ++used_names[name]; used > 1) name += '_' + std::to_string(used);
+      it->second = b.begin_layer_type(name, i);
       layer(spec, ratio, b);
     }
     b.add_layer(it->second);

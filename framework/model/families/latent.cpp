@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -298,15 +299,18 @@ void predict(const ModelSpec& spec, GraphBuilder& b) {
 
 void build(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
-  std::map<std::pair<std::string, LayerKind>, std::int32_t> types;
+  std::map<std::tuple<std::string, LayerKind, std::int32_t>, std::int32_t> types;
+  std::map<std::string, int> used_names;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     const decoder::FeedForward ffn = moe::feed_forward_of(spec, layer);
     const LayerKind kind = {
         .mixer = mixer_of(spec, layer).kind,
         .runs_indexer = spec.indexer && spec.indexer->runs[static_cast<std::size_t>(layer)]};
-    const auto [it, is_new] = types.try_emplace({ffn.layer_type, kind}, 0);
+    const auto [it, is_new] = types.try_emplace({ffn.layer_type, kind, b.storage_class(layer)}, 0);
     if (is_new) {
-      it->second = b.begin_layer_type(type_name(spec, kind, ffn));
+      std::string name = type_name(spec, kind, ffn);
+      if (const int used = ++used_names[name]; used > 1) name += '_' + std::to_string(used);
+      it->second = b.begin_layer_type(name, layer);
       one_layer(spec, kind, ffn, b);
     }
     b.add_layer(it->second);

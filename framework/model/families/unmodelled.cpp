@@ -65,6 +65,7 @@ std::vector<std::string> known_model_types() {
 // Types of one line of models begin alike ("qwen3_5_moe", "qwen3_moe"); an edit distance alone
 // would find short names near to anything.
 std::string nearest_model_type(std::string_view model_type) {
+  if (model_type.empty()) return {};
   if (const Unmodelled* entry = find_unmodelled(model_type)) return std::string(entry->nearest);
   constexpr std::size_t prefix_min = 3;
   const std::vector<std::string> names = known_model_types();

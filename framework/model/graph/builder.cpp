@@ -52,6 +52,7 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configura
   if (std::string text = assumed_format(spec, configuration.precision); !text.empty()) {
     graph_.spec.assumed.push_back(std::move(text));
   }
+  keep_stored_otherwise();
   graph_.form = form;
   tp_ = configuration.parallel.tp;
   layout_ = expert_layout(configuration.parallel);
@@ -102,7 +103,10 @@ Extent GraphBuilder::padded_by_tp(std::int64_t size) const {
   return {size, local};
 }
 
-std::int32_t GraphBuilder::begin_layer_type(std::string_view name) {
+std::int32_t GraphBuilder::begin_layer_type(std::string_view name,
+                                            std::optional<std::int64_t> layer) {
+  layer_.reset();
+  if (layer) layer_ = static_cast<std::size_t>(*layer);
   graph_.layer_types.push_back({std::string(name), {}});
   return static_cast<std::int32_t>(graph_.layer_types.size()) - 1;
 }
@@ -164,6 +168,10 @@ void GraphBuilder::add(Draft draft) {
   }
   op.active_parameters = draft.active_parameters;
   op.of_expert_rank = std::move(draft.of_expert_rank);
+  if (draft.weight_bytes.whole.constant() > 0) {
+    op.weight_bytes_whole = draft.weight_bytes.whole.constant();
+    op.weight_bytes_local = draft.weight_bytes.local.constant();
+  }
   if (draft.shares_embedding) op.parameters = draft.bias.whole.constant();
   op.whole = std::move(draft.whole);
   op.local = std::move(draft.local.problem);
@@ -192,6 +200,7 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
        .local = std::move(local),
        .shape_in = shape({tokens_.whole}),
        .shape_out = shape({tokens_.whole, hidden}),
+       .weight_bytes = split == Split::vocab ? stored_table_bytes(columns, hidden) : Extent{},
        .shares_embedding = is_shared});
 }
 

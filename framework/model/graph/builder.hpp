@@ -117,8 +117,11 @@ class GraphBuilder {
   Phase phase() const { return graph_.configuration.workload.phase; }
   const Precision& precision() const { return graph_.configuration.precision; }
 
-  // Starts a layer type; the following operators belong to it. Returns its index.
-  std::int32_t begin_layer_type(std::string_view name);
+  // Starts a layer type; the following operators belong to it. Returns its index. `layer`: one of
+  // its layers, whose linears may be stored in a way of their own.
+  std::int32_t begin_layer_type(std::string_view name, std::optional<std::int64_t> layer = {});
+  // Layers whose linears are stored alike have the same; a layer type has layers of one.
+  std::int32_t storage_class(std::int64_t layer) const;
   void set_embedding(std::int32_t type) { graph_.embedding_type = type; }
   void set_head(std::int32_t type) { graph_.head_type = type; }
   void set_pipeline(std::int32_t type) { graph_.pipeline_type = type; }
@@ -225,22 +228,36 @@ class GraphBuilder {
   // What queries, keys and values are written in before they are quantised, if they are.
   Dtype wide_attention() const;
   void quantize_queries(const AttentionSpec& spec);
-  bool packs_activations() const;
-  // Of packed linears of `dtype`: see packed_format, else a scale of 16 bits per row.
-  Quantization format_of(Dtype dtype) const;
-  Size scale_bytes_of(Dtype dtype, const Size& columns_out, const Size& columns_in) const;
+  // How the weights of one linear stand. `format`: where it is not that of its type.
+  struct Stored {
+    Dtype dtype = Dtype::f32;
+    bool is_packed = false;
+    std::optional<Quantization> format = {};
+  };
+  void keep_stored_otherwise();
+  const StoredOtherwise* stored_apart(std::string_view linear) const;
+  Stored stored(std::string_view linear, Dtype asked) const;
+  // Of the linear that reads what `quantize` writes: "down_quantize" is in front of down_proj.
+  Stored stored_behind(std::string_view quantize, Dtype asked) const;
+  bool packs_activations(const Stored& linear) const;
+  // Of packed linears: see packed_format, else a scale of 16 bits per row.
+  Quantization format_of(const Stored& linear) const;
+  Size scale_bytes_of(const Stored& linear, const Size& columns_out, const Size& columns_in) const;
   void set_later_block_terms(Operator& op) const;
   Size visible_keys(std::int64_t window, std::int64_t chunk) const;
-  void packed_linear(const LinearSpec& spec);
-  void set_packed(Sizing& params, Dtype dtype, const Size& columns_in) const;
-  SizedProblem quantize_problem(const Size& rows, const Size& columns, Dtype linear) const;
-  bool quantizes_for(Dtype linear) const;
+  void packed_linear(const LinearSpec& spec, const Stored& linear);
+  void set_packed(Sizing& params, const Stored& linear, const Size& columns_in) const;
+  SizedProblem quantize_problem(const Size& rows, const Size& columns, const Stored& linear) const;
+  bool quantizes_for(const Stored& linear) const;
+  Extent stored_table_bytes(const Extent& rows, std::int64_t columns) const;
   std::string strategy(Split split) const;
   void cut_stages();
   void count_executions();
   void sum_totals();
 
   OperatorGraph graph_;
+  std::vector<std::int32_t> storage_classes_;  // by layer; empty: all are alike
+  std::optional<std::size_t> layer_;           // whose linears are being appended
   ExpertRanks expert_ranks_ = ExpertRanks::each;
   int tp_ = 1;
   ExpertLayout layout_;

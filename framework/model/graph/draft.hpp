@@ -27,6 +27,7 @@ struct GraphBuilder::Draft {
   std::optional<RoutedShare> routed = {};
   double whole_weights = 1;  // expected distinct experts over those with whole rows
   Extent scale_bytes = {};   // of block-scaled weights; they belong to the weights
+  Extent weight_bytes = {};  // of a table that is stored in another type than it is looked up in
   bool shares_embedding = false;
 };
 

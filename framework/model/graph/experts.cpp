@@ -107,7 +107,7 @@ void GraphBuilder::regroup_rows(std::string name) {
 }
 
 void GraphBuilder::quantize_rows(std::string name, Extent columns) {
-  const Dtype linear = precision().experts;
+  const Stored linear = stored_behind(name, precision().experts);
   if (!quantizes_for(linear)) return;
   const auto make = [&](const RowPlace& place) {
     return quantize_problem(place.rows, columns.*place.side, linear);
@@ -122,15 +122,16 @@ void GraphBuilder::quantize_rows(std::string name, Extent columns) {
 }
 
 void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
-  const Dtype dtype = precision().experts;
-  const bool has_packed = is_packed(precision(), dtype);
+  const Stored stored = this->stored(spec.name, precision().experts);
+  const Dtype dtype = stored.dtype;
+  const bool has_packed = stored.is_packed;
   const bool is_int8 = dtype == Dtype::s8 && !has_packed;
   const auto make = [&](const RowPlace& place) {
     Sizing params = routed_params(place);
     params.set("n", spec.columns_out.*place.side);
     params.set("k", spec.columns_in.*place.side);
     if (has_packed) {
-      set_packed(params, dtype, spec.columns_in.*place.side);
+      set_packed(params, stored, spec.columns_in.*place.side);
       return sized_problem("packed_grouped_gemm", params);
     }
     params.set("src_dtype", number(dtype));
@@ -146,9 +147,9 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
             graph_.expert_use->held_per_rank * spec.columns_out.local};
   }
   const Extent scales = {graph_.spec.moe->experts *
-                             scale_bytes_of(dtype, spec.columns_out.whole, spec.columns_in.whole),
+                             scale_bytes_of(stored, spec.columns_out.whole, spec.columns_in.whole),
                          graph_.expert_use->held_per_rank *
-                             scale_bytes_of(dtype, spec.columns_out.local, spec.columns_in.local)};
+                             scale_bytes_of(stored, spec.columns_out.local, spec.columns_in.local)};
   const std::string dims_out = shape({rows_.whole, spec.columns_out.whole});
   add_routed({.name = spec.name,
               .kind = OperatorKind::experts,

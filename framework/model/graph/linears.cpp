@@ -12,8 +12,9 @@ using draft::shape;
 
 void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
                                   Split split) {
-  if (!quantizes_for(linear)) return;
-  const auto on = [&](Side side) { return quantize_problem(rows.*side, columns.*side, linear); };
+  const Stored stored = stored_behind(name, linear);
+  if (!quantizes_for(stored)) return;
+  const auto on = [&](Side side) { return quantize_problem(rows.*side, columns.*side, stored); };
   add({.name = std::move(name),
        .kind = OperatorKind::quantize,
        .split = split,
@@ -22,8 +23,11 @@ void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns,
        .shape_in = shape({rows.whole, columns.whole})});
 }
 
-void GraphBuilder::linear(const LinearSpec& spec) {
-  if (is_packed(precision(), spec.dtype)) return packed_linear(spec);
+void GraphBuilder::linear(const LinearSpec& asked) {
+  const Stored stored = this->stored(asked.name, asked.dtype);
+  LinearSpec spec = asked;
+  spec.dtype = stored.dtype;
+  if (stored.is_packed) return packed_linear(spec, stored);
   const bool is_int8 = spec.dtype == Dtype::s8;
   const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
   auto [whole, local] = problems("gemm", [&](auto side) {
@@ -38,8 +42,8 @@ void GraphBuilder::linear(const LinearSpec& spec) {
   const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
   const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
   const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
-  const Extent scales = {scale_bytes_of(spec.dtype, spec.columns_out.whole, spec.columns_in.whole),
-                         scale_bytes_of(spec.dtype, spec.columns_out.local, spec.columns_in.local)};
+  const Extent scales = {scale_bytes_of(stored, spec.columns_out.whole, spec.columns_in.whole),
+                         scale_bytes_of(stored, spec.columns_out.local, spec.columns_in.local)};
   add({.name = spec.name,
        .kind = spec.kind,
        .split = spec.split,

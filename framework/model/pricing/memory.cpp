@@ -35,7 +35,8 @@ std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage) 
   const Operator* head = first_of(graph, type_of(graph, graph.head_type), OperatorKind::head);
   if (table == nullptr || head == nullptr) return 0;
   const bool is_one_type =
-      graph.configuration.precision.head == graph.configuration.precision.activation;
+      graph.configuration.precision.head == graph.configuration.precision.activation ||
+      head->weight_bytes_local == table->weight_bytes_local;
   return is_one_type ? head->weight_bytes_local : 0;
 }
 

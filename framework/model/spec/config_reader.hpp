@@ -49,6 +49,8 @@ class ConfigReader {
   // Whether anyone asked for it.
   bool is_asked(std::string_view field) const { return asked_.contains(field); }
   std::vector<std::string> keys(std::string_view field) const;  // of an object; none for others
+  // As it stands, for objects whose keys are no names of fields; null where it is absent.
+  const Json* value(std::string_view field) const { return find(field); }
   // Present and saying something: not null, false, 0 or empty.
   bool is_set(std::string_view field) const;
   bool is_one(std::string_view field) const;  // the number 1

@@ -109,6 +109,9 @@ std::vector<std::string> model_notes(const ModelSpec& spec) {
   if (!spec.note.empty()) out.push_back("note: " + printable(spec.note));
   for (const std::string& text : spec.assumed) out.push_back("assumed: " + text);
   for (const std::string& text : spec.not_modelled) out.push_back("not modelled: " + text);
+  if (!spec.unread_quantization.empty()) {
+    out.push_back("quantisation not read: " + spec.unread_quantization);
+  }
   std::string unconfirmed;
   for (const std::string& text : spec.unconfirmed) {
     unconfirmed += (unconfirmed.empty() ? "" : "; ") + text;

@@ -1,9 +1,10 @@
-// A kind is asked for by names that its linears have in public checkpoints: which of them a model
-// has does not matter, since a list speaks of its own model.
+// Which of the names of a part a model has does not matter, since a list speaks of its own model.
 #include "model/spec/kept_modules.hpp"
 
 #include <algorithm>
-#include <regex>
+#include <array>
+#include <cctype>
+#include <optional>
 
 #include "model/spec/model_spec.hpp"
 
@@ -11,63 +12,23 @@ namespace halmark {
 
 namespace {
 
-using Names = std::vector<std::string>;
+using Parts = std::vector<std::vector<std::string_view>>;
 
-// Of a layer with experts, `ffn` are those that every token passes.
-Names linears_of(KernelKind kind, bool is_sparse) {
-  switch (kind) {
-    case KernelKind::qkv:
-      return {"self_attn.q_proj",
-              "self_attn.qkv_proj",
-              "self_attn.q_a_proj",
-              "self_attn.q_b_proj",
-              "attention.q_proj",
-              "attn.qkv_proj",
-              "attn.wq_a",
-              "attn.c_attn",
-              "mixer.q_proj",
-              "linear_attn.in_proj_qkv",
-              "linear_attn.in_proj_qkvz"};
-    case KernelKind::output:
-      return {"self_attn.o_proj", "attention.o_proj", "attn.o_proj",         "attn.wo_a",
-              "attn.c_proj",      "mixer.o_proj",     "linear_attn.out_proj"};
-    case KernelKind::ffn:
-      if (is_sparse) {
-        return {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj",
-                "feed_forward.shared_expert.down_proj", "mixer.shared_experts.down_proj"};
-      }
-      return {"mlp.down_proj", "mlp.fc2", "mlp.c_proj", "feed_forward.down_proj",
-              "mixer.down_proj"};
-    case KernelKind::experts:
-      return {"mlp.experts.0.down_proj",        "mlp.experts.down_proj",
-              "block_sparse_moe.experts.0.w2",  "ffn.experts.0.w2",
-              "feed_forward.experts.down_proj", "mixer.experts.0.down_proj"};
-    case KernelKind::head:
-      return {"lm_head"};
-    case KernelKind::attention:
-    case KernelKind::kv_cache:
-    case KernelKind::activation:
-      return {};
-  }
-  return {};
-}
+// Modules that hold q, k and v in one.
+constexpr std::array<std::string_view, 9> fused_qkv = {"self_attn.qkv_proj",
+                                                       "attn.qkv_proj",
+                                                       "self_attn.W_pack",
+                                                       "self_attention.query_key_value",
+                                                       "attn.c_attn",
+                                                       "attention.wqkv",
+                                                       "self_attention.qkv_proj",
+                                                       "attn.Wqkv",
+                                                       "self_attn.query_key_value"};
 
-bool has_linears(KernelKind kind, bool is_sparse, const ModelSpec& spec) {
-  if (kind == KernelKind::experts) return is_sparse;
-  return kind != KernelKind::ffn || !is_sparse || spec.moe->shared_width > 0;
-}
-
-// What stands in front of the number of a layer: the first that the patterns speak of.
-std::string_view layer_prefix(const Names& patterns) {
-  static constexpr std::string_view known[] = {"language_model.model.layers.",
-                                               "model.language_model.layers.", "transformer.h.",
-                                               "backbone.layers."};
-  for (const std::string_view prefix : known) {
-    const bool is_used = std::ranges::any_of(
-        patterns, [&](const std::string& p) { return p.find(prefix) != std::string::npos; });
-    if (is_used) return prefix;
-  }
-  return "model.layers.";
+std::vector<std::string_view> with_fused(std::initializer_list<std::string_view> own) {
+  std::vector<std::string_view> out = own;
+  out.insert(out.end(), fused_qkv.begin(), fused_qkv.end());
+  return out;
 }
 
 // '*' stands for any characters, points included. Linear in the places of the last one.
@@ -101,40 +62,206 @@ bool matches_any_level(std::string_view glob, const std::string& module) {
 
 // The polynomial matcher: the other one takes exponential time on some expressions, and a file
 // states them.
-bool matches_expression(const std::string& text, const std::string& module) {
-  const std::regex expression(
-      text, std::regex_constants::ECMAScript | std::regex_constants::__polynomial);
+std::regex compiled(const std::string& text) {
+  return std::regex(text, std::regex_constants::ECMAScript | std::regex_constants::__polynomial);
+}
+
+bool matches(const std::regex& expression, const std::string& module) {
   return std::regex_search(module, expression, std::regex_constants::match_continuous);
+}
+
+bool is_expression(const std::string& pattern) { return pattern.starts_with("re:"); }
+
+// "model.layers." of "model.layers.3.mlp" and of "model.layers": what stands in front of the number
+// of a layer. Nothing of names within a layer.
+std::optional<std::string> layer_prefix(const std::string& pattern) {
+  for (const std::string_view word : {".layers", ".h", ".blocks"}) {
+    const auto at = pattern.find(word);
+    if (at == std::string::npos || at == 0) continue;
+    const std::string front = pattern.substr(0, at + word.size());
+    const std::string behind = pattern.substr(front.size());
+    const bool numbers = behind.size() > 1 && behind[0] == '.' &&
+                         std::isdigit(static_cast<unsigned char>(behind[1])) != 0;
+    if (behind.empty() || numbers) return front + '.';
+  }
+  return std::nullopt;
+}
+
+// Of layers that are not the decoder's.
+bool is_of_other_tower(const std::string& prefix) {
+  return std::ranges::any_of(std::array{"vision", "visual", "audio", "mtp", "*", "encoder"},
+                             [&](const char* o) { return prefix.find(o) != std::string::npos; });
 }
 
 }  // namespace
 
 bool names_module(const std::string& pattern, const std::string& module) {
-  if (pattern.starts_with("re:")) return matches_expression(pattern.substr(3), module);
+  if (is_expression(pattern)) return matches(compiled(pattern.substr(3)), module);
   if (pattern.find('*') != std::string::npos) return matches_any_level(pattern, module);
   return !pattern.empty() && (module + '.').find(pattern + '.') != std::string::npos;
 }
 
-NamedLayers layers_named(const Names& patterns, KernelKind kind, const ModelSpec& spec) {
-  const auto is_named = [&](const std::string& module) {
-    return std::ranges::any_of(patterns,
-                               [&](const std::string& p) { return names_module(p, module); });
-  };
-  const auto any_named = [&](const std::string& prefix, bool is_sparse) {
-    return std::ranges::any_of(linears_of(kind, is_sparse), [&](const std::string& linear) {
-      return is_named(prefix + linear);
-    });
-  };
-  if (kind == KernelKind::head) return {any_named("", false) ? 1 : 0, 1};
-  const std::string prefix(layer_prefix(patterns));
-  NamedLayers out;
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    const bool is_sparse = spec.moe && spec.is_sparse.at(static_cast<std::size_t>(layer));
-    if (!has_linears(kind, is_sparse, spec)) continue;
-    ++out.all;
-    if (any_named(prefix + std::to_string(layer) + '.', is_sparse)) ++out.named;
+ModulePatterns::ModulePatterns(const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns) {
+    if (is_expression(pattern)) {
+      expressions_.push_back(compiled(pattern.substr(3)));
+      continue;
+    }
+    const auto prefix = layer_prefix(pattern);
+    if (prefix && !is_of_other_tower(*prefix) &&
+        std::ranges::find(prefixes_, *prefix) == prefixes_.end()) {
+      prefixes_.push_back(*prefix);
+    }
+    if (prefix && pattern.find('*') == std::string::npos) {
+      whole_.insert(pattern);
+    } else if (!pattern.empty()) {
+      rest_.push_back(pattern);
+    }
   }
-  return out;
+}
+
+bool ModulePatterns::names(const std::string& module) const {
+  if (!whole_.empty()) {
+    for (std::size_t end = module.find('.'); end != std::string::npos;
+         end = module.find('.', end + 1)) {
+      if (whole_.contains(module.substr(0, end))) return true;
+    }
+    if (whole_.contains(module)) return true;
+  }
+  return std::ranges::any_of(rest_, [&](const auto& p) { return names_module(p, module); }) ||
+         std::ranges::any_of(expressions_, [&](const auto& e) { return matches(e, module); });
+}
+
+const std::vector<LinearModules>& linear_modules() {
+  using enum KernelKind;
+  static const std::vector<LinearModules> all = {
+      {qkv,
+       "q_proj",
+       {with_fused({"self_attn.q_proj", "attention.q_proj", "attn.q_proj", "mixer.q_proj",
+                    "attention.self.query", "self_attention.query"})}},
+      {qkv,
+       "kv_proj",
+       {with_fused({"self_attn.k_proj", "attention.k_proj", "attn.k_proj", "mixer.k_proj",
+                    "attn.wkv", "attention.self.key"}),
+        with_fused({"self_attn.v_proj", "attention.v_proj", "attn.v_proj", "mixer.v_proj",
+                    "attn.wkv", "attention.self.value"})}},
+      {qkv, "q_a_proj", {{"self_attn.q_a_proj", "attn.wq_a", "self_attn.fused_qkv_a_proj"}}},
+      {qkv, "q_b_proj", {{"self_attn.q_b_proj", "attn.wq_b"}}},
+      {qkv, "kv_a_proj", {{"self_attn.kv_a_proj_with_mqa", "self_attn.fused_qkv_a_proj"}}},
+      {qkv, "kv_b_proj", {{"self_attn.kv_b_proj"}}},
+      {qkv,
+       "qkvz_proj",
+       {{"linear_attn.in_proj_qkvz", "linear_attn.in_proj_qkv"},
+        {"linear_attn.in_proj_qkvz", "linear_attn.in_proj_z"}}},
+      {qkv, "qkv_proj", {{"self_attn.q_proj"}, {"self_attn.k_proj"}, {"self_attn.v_proj"}}},
+      {qkv, "in_proj", {{"mixer.in_proj", "mamba.in_proj", "conv.in_proj"}}},
+      {output,
+       "o_proj",
+       {{"self_attn.o_proj", "attention.o_proj", "attn.o_proj", "attn.c_proj", "mixer.o_proj",
+         "self_attn.out_proj", "self_attention.dense", "self_attn.dense", "attention.wo",
+         "attention.output.dense", "attn.out_proj"}}},
+      {output, "o_a_proj", {{"attn.wo_a"}}},
+      {output, "o_b_proj", {{"attn.wo_b"}}},
+      {output,
+       "out_proj",
+       {{"linear_attn.out_proj", "mixer.out_proj", "mamba.out_proj", "conv.out_proj",
+         "self_attn.o_proj"}}},
+      {ffn,
+       "gate_up_proj",
+       {{"mlp.gate_proj", "mlp.gate_up_proj", "feed_forward.w1", "feed_forward.gate_proj", "mlp.w1",
+         "mlp.dense_h_to_4h", "shared_mlp.input_linear"},
+        {"mlp.up_proj", "mlp.gate_up_proj", "feed_forward.w3", "feed_forward.up_proj", "mlp.w2",
+         "mlp.dense_h_to_4h", "shared_mlp.input_linear"}}},
+      {ffn,
+       "up_proj",
+       {{"mlp.up_proj", "mlp.fc1", "mlp.c_fc", "mlp.dense_h_to_4h", "mixer.up_proj", "fc1",
+         "intermediate.dense"}}},
+      {ffn,
+       "down_proj",
+       {{"mlp.down_proj", "mlp.fc2", "mlp.c_proj", "feed_forward.down_proj", "feed_forward.w2",
+         "mlp.dense_4h_to_h", "mixer.down_proj", "fc2", "output.dense",
+         "shared_mlp.output_linear"}}},
+      {ffn,
+       "shared_gate_up_proj",
+       {{"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj",
+         "feed_forward.shared_expert.gate_proj", "mlp.shared_experts.gate_up_proj",
+         "ffn.shared_experts.w1", "shared_mlp.input_linear",
+         "block_sparse_moe.shared_experts.gate_proj"},
+        {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj",
+         "feed_forward.shared_expert.up_proj", "mlp.shared_experts.gate_up_proj",
+         "ffn.shared_experts.w3", "shared_mlp.input_linear",
+         "block_sparse_moe.shared_experts.up_proj"}}},
+      {ffn, "shared_up_proj", {{"mixer.shared_experts.up_proj", "mlp.shared_experts.up_proj"}}},
+      {ffn,
+       "shared_down_proj",
+       {{"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj",
+         "feed_forward.shared_expert.down_proj", "mixer.shared_experts.down_proj",
+         "ffn.shared_experts.w2", "shared_mlp.output_linear",
+         "block_sparse_moe.shared_experts.down_proj"}}},
+      {experts,
+       "expert_gate_up",
+       {{"mlp.experts.0.gate_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w1",
+         "ffn.experts.0.w1", "feed_forward.experts.gate_up_proj", "feed_forward.experts.0.w1",
+         "experts.gate_up_proj", "block_sparse_moe.input_linear"},
+        {"mlp.experts.0.up_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w3",
+         "ffn.experts.0.w3", "feed_forward.experts.gate_up_proj", "feed_forward.experts.0.w3",
+         "experts.gate_up_proj", "block_sparse_moe.input_linear"}}},
+      {experts, "expert_up", {{"mixer.experts.0.up_proj"}}},
+      {experts,
+       "expert_down",
+       {{"mlp.experts.0.down_proj", "mlp.experts.down_proj", "block_sparse_moe.experts.0.w2",
+         "ffn.experts.0.w2", "feed_forward.experts.down_proj", "feed_forward.experts.0.w2",
+         "mixer.experts.0.down_proj", "experts.down_proj", "block_sparse_moe.output_linear"}}},
+      {head,
+       "lm_head",
+       {{"lm_head", "model.lm_head", "language_model.lm_head", "model.language_model.lm_head",
+         "thinker.lm_head", "output_layer", "transformer.output_layer", "output", "embed_out",
+         "language_model.output", "transformer.lm_head"}}},
+  };
+  return all;
+}
+
+namespace {
+
+bool has_dense(const ModelSpec& spec, std::size_t layer, const LayerMixer& mixer, bool is_sparse) {
+  if (spec.family == "nemotron_h") return mixer.kind == Mixer::none && !is_sparse;
+  if (is_sparse) return spec.layer_inputs.has_value();
+  return spec.ffn_widths.empty() ? spec.intermediate > 0 : spec.ffn_widths[layer] > 0;
+}
+
+bool has_mixer_linear(std::string_view linear, const ModelSpec& spec, const LayerMixer& mixer) {
+  const bool attends = mixer.kind == Mixer::attention;
+  const bool is_latent = attends && (spec.latent || spec.compressed);
+  const bool has_q_rank = spec.compressed || (spec.latent && spec.latent->q_rank > 0);
+  const bool is_delta = mixer.kind == Mixer::delta_rule;
+  if (linear == "q_proj") return attends && !(is_latent && has_q_rank);
+  if (linear == "kv_proj") return attends && !spec.latent && !mixer.shares_kv;
+  if (linear == "q_a_proj" || linear == "q_b_proj") return is_latent && has_q_rank;
+  if (linear == "kv_a_proj" || linear == "kv_b_proj") return attends && spec.latent;
+  if (linear == "qkvz_proj") return is_delta && spec.delta_rule->gate_rank == 0;
+  if (linear == "qkv_proj") return is_delta && spec.delta_rule->gate_rank > 0;
+  if (linear == "o_proj") return attends && !spec.compressed;
+  if (linear == "o_a_proj" || linear == "o_b_proj") return attends && spec.compressed;
+  const bool recurs = (!attends && mixer.kind != Mixer::none) || mixer.has_state_space;
+  return linear == "out_proj" ? recurs : recurs && !is_delta;  // in_proj
+}
+
+}  // namespace
+
+bool has_linear(const LinearModules& linear, const ModelSpec& spec, std::size_t layer) {
+  if (linear.kind == KernelKind::head) return false;
+  const LayerMixer mixer = mixer_of(spec, static_cast<std::int64_t>(layer));
+  const bool is_sparse = spec.moe && spec.is_sparse.at(layer);
+  const bool is_gated = !spec.plain_activation;
+  const std::string_view name = linear.linear;
+  if (linear.kind == KernelKind::experts) {
+    return is_sparse && (name == "expert_down" || (name == "expert_gate_up") == is_gated);
+  }
+  if (linear.kind != KernelKind::ffn) return has_mixer_linear(name, spec, mixer);
+  const bool is_of_kind = name.ends_with("down_proj") || name.ends_with("gate_up_proj") == is_gated;
+  if (!is_of_kind) return false;
+  if (name.starts_with("shared_")) return is_sparse && spec.moe->shared_width > 0;
+  return has_dense(spec, layer, mixer, is_sparse);
 }
 
 }  // namespace halmark

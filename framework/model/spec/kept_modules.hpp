@@ -1,10 +1,13 @@
-// Modules that a quantised checkpoint leaves in 16 bits, as libraries list them: names, globs and
-// regular expressions over the names that transformers gives its modules.
+// Modules that a quantised checkpoint speaks of, as libraries list them: names, globs and regular
+// expressions over the names that transformers gives its modules; and the linears of a model under
+// such names.
 #pragma once
 
 #include <cstdint>
+#include <regex>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/chosen/precision.hpp"
@@ -20,12 +23,33 @@ struct ModelSpec;
 // Throws std::regex_error for an expression that is none.
 bool names_module(const std::string& pattern, const std::string& module);
 
-// Layers of a model that have linears of a kind, and those of them in which a pattern names these.
-// The head is a layer of its own.
-struct NamedLayers {
-  std::int64_t named = 0, all = 0;
+// Many patterns, asked many times: whole names are looked up, the others tried in turn.
+class ModulePatterns {
+ public:
+  ModulePatterns() = default;
+  // Throws std::regex_error, as above.
+  explicit ModulePatterns(const std::vector<std::string>& patterns);
+  bool empty() const { return whole_.empty() && rest_.empty() && expressions_.empty(); }
+  bool names(const std::string& module) const;
+  // What stands in front of the number of a layer in them: "model.language_model.layers.".
+  const std::vector<std::string>& prefixes() const { return prefixes_; }
+
+ private:
+  std::unordered_set<std::string> whole_;
+  std::vector<std::string> rest_;
+  std::vector<std::regex> expressions_;
+  std::vector<std::string> prefixes_;
 };
-NamedLayers layers_named(const std::vector<std::string>& patterns, KernelKind kind,
-                         const ModelSpec& spec);
+
+// A linear operator of the graph, and the modules that it is in public checkpoints. Each part may
+// have several names, of which a model has one.
+struct LinearModules {
+  KernelKind kind;
+  std::string_view linear;                           // "kv_proj"
+  std::vector<std::vector<std::string_view>> parts;  // below a layer: {{"self_attn.k_proj"}, ...}
+};
+const std::vector<LinearModules>& linear_modules();
+// Whether a layer of the model has it. The head is of no layer.
+bool has_linear(const LinearModules& linear, const ModelSpec& spec, std::size_t layer);
 
 }  // namespace halmark

@@ -60,7 +60,25 @@ void name_outer_type(const ConfigReader& config, ModelSpec& spec) {
                               spec.architecture + "' (model_type)");
 }
 
-ModelSpec read_config(const Json& json, const std::string& where) {
+// Of a checkpoint in float32; those of 16 bits are alike.
+void read_stored_dtype(const ConfigReader& config, ModelSpec& spec) {
+  for (const char* field : {"dtype", "torch_dtype"}) {
+    if (config.is_text(field, "float32")) spec.stored_dtype = Dtype::f32;
+    if (config.is_letters(field)) return;
+  }
+}
+
+// MLX states its numbers under a key of its own.
+Json with_usual_key(Json json) {
+  const auto own = json.find("quantization");
+  const bool is_mlx = own != json.end() && own->is_object() && own->contains("bits") &&
+                      !json.contains("quantization_config");
+  if (is_mlx) json["quantization_config"] = *own;
+  return json;
+}
+
+ModelSpec read_config(const Json& stated, const std::string& where) {
+  const Json json = stated.is_object() ? with_usual_key(stated) : stated;
   ConfigReader config(json, where);
   ModelSpec spec;
   spec.id = where;
@@ -77,7 +95,8 @@ ModelSpec read_config(const Json& json, const std::string& where) {
   family.read(config, spec);
   refuse_other_operators(config);
   if (!spec.has_lm_head) spec.tied = false;  // no table to share
-  spec.quantization = read_quantization(config, spec);
+  read_stored_dtype(config, spec);
+  read_quantization(config, spec);
   if (family.predict != nullptr) spec.prediction_modules = prediction::read_modules(config);
   name_the_rest(config, family.predict != nullptr, spec);
   spec.assumed = config.assumed();
@@ -263,11 +282,16 @@ Json config_at(const std::string& path) {
   return parse_json(read_kind(path, json_input, "model"), input_name(path));
 }
 
-// ModelOpt writes its scheme beside config.json, and into it only of late.
+// ModelOpt writes its scheme beside config.json, and into it only of late; X_config.json has an
+// X_hf_quant_config.json.
 void add_stated_beside(const fs::path& file, Json& config) {
-  const fs::path beside = file.parent_path() / "hf_quant_config.json";
+  const std::string name = file.filename().string();
+  constexpr std::string_view usual = "config.json";
+  if (!name.ends_with(usual) || is_shipped(config)) return;
+  const fs::path beside =
+      file.parent_path() / (name.substr(0, name.size() - usual.size()) + "hf_quant_config.json");
   std::error_code code;
-  if (file.filename() != "config.json" || !fs::is_regular_file(beside, code)) return;
+  if (!fs::is_regular_file(beside, code)) return;
   const Json stated = read_json_file(beside.string());
   if (!config.is_object() || !stated.is_object() || !stated.contains("quantization")) return;
   Json& own = config["quantization_config"];
@@ -298,6 +322,8 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
 std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
   Json document = config_at(found.file.string());
+  Json document = config_at(found.file.string());
+  add_stated_beside(found.file, document);
   if (!is_shipped(document)) return dump_json(document);
   document["id"] = found.pasted.shorter.empty() ? kept_name(model_names(document), id_or_path)
                                                 : std::string(id_or_path);

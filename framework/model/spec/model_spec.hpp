@@ -122,6 +122,9 @@ struct ModelSpec {
   std::optional<CompressedSpec> compressed;
   std::optional<LayerInputSpec> layer_inputs;
   std::optional<Quantization> quantization;  // what the checkpoint states of itself
+  std::vector<StoredOtherwise> stored_otherwise;
+  std::string unread_quantization;      // why what it states is not read; "" where it is
+  std::optional<Dtype> stored_dtype;    // of its weights that are not quantised, where it is stated
   std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
   bool predicts_sparsely = false;       // Nemotron-3: the network in a module has experts
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <regex>
 #include <string_view>
+#include <utility>
 
 #include "core/text/error.hpp"
 #include "model/spec/kept_modules.hpp"
@@ -24,7 +26,9 @@ using Names = std::vector<std::string>;
 Names kept_modules(const ConfigReader& config) {
   Names out;
   for (const char* name : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
-                           "exclude", "llm_int8_skip_modules", "quantization.exclude_modules"}) {
+                           "exclude", "llm_int8_skip_modules", "quantization.exclude_modules",
+                           "quantization.ignore", "skip_modules", "quant_config.skip_modules"}) {
+    if (!config.is_list(field(name))) continue;  // none, in one way or another
     const auto list = config.texts(field(name)).value_or(Names{});
     out.insert(out.end(), list.begin(), list.end());
   }
@@ -42,6 +46,7 @@ std::string lower(std::string text) {
 const Method* method_of(const ConfigReader& config) {
   std::string name = lower(config.text(field("quant_method")).value_or(""));
   if (name.empty() && config.has(field("quant_algo"))) name = "modelopt";
+  if (name.empty() && config.has(field("group_size")) && config.has(field("bits"))) name = "mlx";
   const Method* found = nullptr;
   std::string known;
   for (const Method& method : quantization::methods()) {
@@ -85,31 +90,159 @@ std::optional<Dtype> cache_of(const ConfigReader& config) {
   return std::nullopt;
 }
 
-constexpr std::array linear_kinds = {KernelKind::qkv, KernelKind::output, KernelKind::ffn,
-                                     KernelKind::experts, KernelKind::head};
-
 bool is_asked(const Stated& stated, KernelKind kind) {
-  if (kind == KernelKind::head) return stated.packs_head;
+  if (kind == KernelKind::head) {
+    return stated.packs_head || std::ranges::any_of(stated.rules, [](const auto& rule) {
+             return rule.format && rule.modules.names("lm_head");
+           });
+  }
   return kind == KernelKind::experts || !stated.packs_experts_alone;
 }
 
-// Those that are not kept in every layer. One kind has one type, so what is kept in some layers
-// only is priced as the others are, and said to be.
-void settle_kinds(ConfigReader& config, const ModelSpec& spec, Stated& stated) {
-  const bool is_of_all = std::ranges::any_of(stated.targets, [](const std::string& name) {
-    return name.starts_with("Linear") || name.find("MoE") != std::string::npos;
+// How a module is stored: nothing where it is not quantised.
+const Quantization* stored_as(const Stated& stated, const std::string& module) {
+  for (const quantization::Rule& rule : stated.rules) {
+    if (rule.modules.names(module)) return rule.format ? &*rule.format : nullptr;
+  }
+  const bool is_outside = !stated.within.empty() && !stated.within.names(module);
+  return stated.is_listed || is_outside ? nullptr : &stated.what;
+}
+
+// A part has one of several names: the first that is spoken of apart from the others.
+const Quantization* stored_as(const Stated& stated, const std::vector<std::string>& prefixes,
+                              const std::vector<std::string_view>& names) {
+  const Quantization* usual = stored_as(stated, "");
+  for (const std::string& prefix : prefixes) {
+    for (const std::string_view name : names) {
+      const Quantization* found = stored_as(stated, prefix + std::string(name));
+      if (found != usual) return found;
+    }
+  }
+  return usual;
+}
+
+// What stands in front of a layer's number in any list, beside the usual.
+std::vector<std::string> layer_prefixes(const Stated& stated) {
+  std::vector<std::string> out = {"model.layers."};
+  const auto add = [&](const ModulePatterns& patterns) {
+    for (const std::string& prefix : patterns.prefixes()) {
+      if (std::ranges::find(out, prefix) == out.end()) out.push_back(prefix);
+    }
+  };
+  for (const quantization::Rule& rule : stated.rules) add(rule.modules);
+  add(stated.within);
+  return out;
+}
+
+// The layers of one linear by how they store it.
+struct LinearStorage {
+  bool is_any_packed = false;
+  bool has_mixed_parts = false;
+  std::vector<StoredOtherwise> otherwise;
+
+  void add(const Stated& stated, const LinearModules& linear, const Quantization* format,
+           std::size_t layer, std::size_t layers) {
+    is_any_packed = is_any_packed || format != nullptr;
+    if (format != nullptr && *format == stated.what) return;
+    const auto is_same = [&](const StoredOtherwise& one) {
+      return format == nullptr ? !one.format : one.format && *one.format == *format;
+    };
+    auto it = std::ranges::find_if(otherwise, is_same);
+    if (it == otherwise.end()) {
+      otherwise.push_back({linear.kind, std::string(linear.linear), std::vector<bool>(layers), {}});
+      it = std::prev(otherwise.end());
+      if (format != nullptr) it->format = *format;
+    }
+    it->layers[layer] = true;
+  }
+};
+
+LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const LinearModules& linear,
+                         const std::vector<std::string>& prefixes) {
+  LinearStorage out;
+  const bool is_head = linear.kind == KernelKind::head;
+  const std::size_t layers = is_head ? 1 : static_cast<std::size_t>(spec.layers);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    if (!is_head && !has_linear(linear, spec, layer)) continue;
+    std::vector<std::string> fronts = {""};
+    if (!is_head) {
+      fronts = prefixes;
+      for (std::string& front : fronts) front += std::to_string(layer) + '.';
+    }
+    const Quantization* first = stored_as(stated, fronts, linear.parts.front());
+    for (const auto& part : linear.parts) {
+      out.has_mixed_parts = out.has_mixed_parts || stored_as(stated, fronts, part) != first;
+    }
+    out.add(stated, linear, first, layer, layers);
+  }
+  return out;
+}
+
+// A kind is of the method where any of its linears is; those that are not, or are in another
+// format, are told apart layer by layer.
+void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
+  const std::vector<std::string> prefixes = layer_prefixes(stated);
+  std::vector<KernelKind> kinds;
+  std::vector<StoredOtherwise> otherwise;
+  for (const LinearModules& linear : linear_modules()) {
+    if (!is_asked(stated, linear.kind)) continue;
+    LinearStorage storage = storage_of(stated, spec, linear, prefixes);
+    if (storage.is_any_packed && std::ranges::find(kinds, linear.kind) == kinds.end()) {
+      kinds.push_back(linear.kind);
+    }
+    if (storage.has_mixed_parts) {
+      config.assume(std::string(linear.linear) +
+                    " is stored as its first part is in layers whose parts differ");
+    }
+    std::ranges::move(storage.otherwise, std::back_inserter(otherwise));
+  }
+  std::erase_if(otherwise, [&](const StoredOtherwise& one) {
+    return std::ranges::find(kinds, one.kind) == kinds.end();
   });
-  for (const KernelKind kind : linear_kinds) {
-    if (!is_asked(stated, kind)) continue;
-    const NamedLayers kept = layers_named(stated.kept, kind, spec);
-    const bool is_meant =
-        is_of_all || stated.targets.empty() || layers_named(stated.targets, kind, spec).named > 0;
-    if (kept.named == kept.all || !is_meant) continue;
-    stated.what.kinds.push_back(kind);
-    if (kept.named == 0) continue;
-    config.assume(std::string(kernel_kind_name(kind)) + " is " + stated.what.method + " in all " +
-                  std::to_string(kept.all) + " layers (" + std::to_string(kept.named) +
-                  " of them are listed as kept)");
+  stated.what.kinds = std::move(kinds);
+  spec.stored_otherwise = std::move(otherwise);
+}
+
+// Keys that hold lists or objects and that nobody here reads may select modules.
+void name_unread_keys(ConfigReader& config) {
+  static constexpr std::string_view read[] = {"activations",
+                                              "block_name_to_quantize",
+                                              "config_groups",
+                                              "dataset",
+                                              "dynamic",
+                                              "exclude",
+                                              "exclude_modules",
+                                              "extra_config",
+                                              "global_quant_config",
+                                              "ignore",
+                                              "ignored_layers",
+                                              "kv_cache_quant_config",
+                                              "kv_cache_scheme",
+                                              "layer_quant_config",
+                                              "llm_int8_skip_modules",
+                                              "meta",
+                                              "modules_in_block_to_quantize",
+                                              "modules_to_not_convert",
+                                              "producer",
+                                              "quant_config",
+                                              "quant_type",
+                                              "quant_type_kwargs",
+                                              "quantization",
+                                              "skip_modules",
+                                              "to_quant_block_names",
+                                              "weight_block_size",
+                                              "weights",
+                                              "export",
+                                              "algo_config",
+                                              "kv_cache_group",
+                                              "sparsity_config",
+                                              "transform_config"};
+  const Json* all = config.value("quantization_config");
+  for (const auto& [key, value] : all->items()) {
+    const bool may_select = value.is_structured() && !value.empty();
+    if (!may_select || std::ranges::find(read, key) != std::end(read)) continue;
+    if (config.is_asked(field(key))) continue;
+    config.assume("nothing follows from '" + printable(field(key)) + "', which is not read");
   }
 }
 
@@ -174,23 +307,48 @@ bool is_packed(const Precision& precision) {
   });
 }
 
-std::optional<Quantization> read_quantization(ConfigReader& config, const ModelSpec& spec) {
-  if (config.keys("quantization_config").empty()) return std::nullopt;
+namespace {
+
+void read_stated(ConfigReader& config, ModelSpec& spec) {
   Stated stated;
   method_of(config)->read(config, stated);
   stated.what.kv_cache = cache_of(config);
+  name_unread_keys(config);
   if (!stated.has_scheme) {
     config.assume("weights of 16 bits (quantization_config names a method and no scheme)");
-    if (!stated.what.kv_cache) return std::nullopt;
-    return stated.what;
+    if (stated.what.kv_cache) spec.quantization = stated.what;
+    return;
   }
-  stated.kept = kept_modules(config);
   try {
+    const auto cache = std::exchange(stated.what.kv_cache, std::nullopt);
+    quantization::read_blocks(config, stated);
+    stated.rules.insert(stated.rules.begin(), {ModulePatterns(kept_modules(config)), {}});
     settle_kinds(config, spec, stated);
+    stated.what.kv_cache = cache;
   } catch (const std::regex_error&) {
     config.refuse("quantization_config", "lists a module by a regular expression that is none");
   }
-  return stated.what;
+  spec.quantization = stated.what;
+}
+
+}  // namespace
+
+void read_quantization(ConfigReader& config, ModelSpec& spec) {
+  if (config.keys("quantization_config").empty()) return;
+  try {
+    read_stated(config, spec);
+  } catch (const Error& error) {
+    spec.quantization.reset();
+    spec.stored_otherwise.clear();
+    spec.unread_quantization = error.line();
+  }
+}
+
+bool takes_stored(const ModelSpec& spec, const Precision& precision, KernelKind kind) {
+  const auto& stated = spec.quantization;
+  if (!stated || !stated->packs(kind) || precision.of(kind) != stated->weights) return false;
+  return dtype_bits(stated->weights) >= 8 || !names_format(precision) ||
+         stated->format == precision.packed;
 }
 
 }  // namespace halmark

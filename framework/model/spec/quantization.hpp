@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/chosen/precision.hpp"
@@ -30,6 +31,8 @@ struct Quantization {
   std::vector<KernelKind> kinds;                    // linears that are stored so
   bool quantizes_inputs = false;                    // to the type of the weights; else 16-bit
   std::optional<Dtype> kv_cache;                    // nothing: not stated
+  bool packs_embedding = false;                     // so is the table of embeddings
+  bool operator==(const Quantization&) const = default;
 
   // Whether the checkpoint stores the linears of a kind so. No kinds: only a cache is stated.
   bool packs(KernelKind kind) const;
@@ -39,11 +42,22 @@ struct Quantization {
   std::int64_t scale_bytes(std::int64_t columns_out, std::int64_t columns_in) const;
 };
 
-// What `quantization_config` states of the model in `spec`, whose layers are known. Nothing for
-// none. What it leaves open is added to what `config` assumes. Throws Error (exit 2) naming the
-// field: a method that is not known, a width or a pair of types that no kernel has, a block that is
-// not the format's.
-std::optional<Quantization> read_quantization(ConfigReader& config, const ModelSpec& spec);
+// Linears of a checkpoint that are stored in another way than Quantization says of their kind.
+struct StoredOtherwise {
+  KernelKind kind = KernelKind::ffn;
+  std::string linear;                  // operator: "down_proj"
+  std::vector<bool> layers;            // one entry per layer; of the head one
+  std::optional<Quantization> format;  // nothing: as wide as the activations
+};
+
+// Fills what `quantization_config` states of the model in `spec`, whose layers are known. What it
+// leaves open is added to what `config` assumes. Where it is not read, ModelSpec says why in
+// unread_quantization, naming the field: a method that is not known, a width or a pair of types
+// that no kernel has, a block that is not the format's.
+void read_quantization(ConfigReader& config, ModelSpec& spec);
+
+// Whether linears of a kind stand under `precision` as the checkpoint stores them.
+bool takes_stored(const ModelSpec& spec, const Precision& precision, KernelKind kind);
 
 // How packed weights of `dtype` are stored under `precision`: as the checkpoint states where that
 // is what the precision asks for, else as the recipe that it names writes them. Nothing where

@@ -1,7 +1,12 @@
 // The methods of libraries that describe weights and inputs by their numbers: llm-compressor
 // (compressed-tensors), NVIDIA ModelOpt and AMD Quark.
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
+
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 
 #include "model/spec/quantization_methods.hpp"
 
@@ -55,35 +60,40 @@ void read_strategy(const ConfigReader& config, const std::string& weights, State
   if (!is_symmetric) out.what.scale_bits += dtype_bits(out.what.weights);
 }
 
-// Every group of config_groups, which must agree.
+// Classes of modules, in the place of their names: all linears, and fused experts.
+bool is_class(const std::string& target) {
+  return target.starts_with("Linear") || target.find("MoE") != std::string::npos;
+}
+
+// The group of all linears is the usual format, those of named ones come before it. Without such a
+// group what no target names is not quantised.
 void read_groups(const ConfigReader& config, Stated& out) {
   const std::string groups = field("config_groups");
   const std::string family = out.what.method;
-  std::optional<Stated> first;
-  for (const std::string& name : config.keys(groups)) {
+  const std::vector<std::string> names = config.keys(groups);
+  out.has_scheme = !names.empty();
+  out.is_listed = out.has_scheme;
+  bool has_usual = false;
+  for (const std::string& name : names) {
     const std::string group = groups + '.' + name + '.';
     Stated one{.what = {.method = family}};
     read_numbers(config, group + "weights.", group + "input_activations.", one);
     read_strategy(config, group + "weights.", one);
-    one.targets = config.texts(group + "targets").value_or(std::vector<std::string>{});
-    if (!first) {
-      first = one;
-      continue;
+    std::vector<std::string> targets =
+        config.texts(group + "targets").value_or(std::vector<std::string>{});
+    const auto classes = std::erase_if(targets, is_class);
+    if (classes > 0 || targets.empty()) {
+      if (has_usual && one.what != out.what) {
+        config.refuse(groups,
+                      "states " + out.what.method + " and " + one.what.method + " of all linears");
+      }
+      out.what = one.what;
+      has_usual = true;
+      out.is_listed = false;
     }
-    const bool is_alike = first->what.weights == one.what.weights &&
-                          first->what.quantizes_inputs == one.what.quantizes_inputs;
-    if (!is_alike) {
-      config.refuse(groups, "states " + first->what.method + " and " + one.what.method +
-                                ": checkpoints of one type of weights are read");
-    }
-    first->targets.insert(first->targets.end(), one.targets.begin(), one.targets.end());
+    if (!targets.empty()) out.rules.push_back({ModulePatterns(targets), one.what});
   }
-  if (!first) {
-    out.has_scheme = false;
-    return;
-  }
-  out.what = first->what;
-  out.targets = first->targets;
+  if (!has_usual && out.has_scheme) out.what = *out.rules.front().format;
 }
 
 }  // namespace
@@ -109,73 +119,144 @@ void read_compressed_tensors(const ConfigReader& config, Stated& out) {
   out.packs_head = config.has(field("ignore"));  // unless the list keeps it
 }
 
+namespace {
+
+// What an algorithm of ModelOpt writes; `where` names it in refusals.
+Quantization modelopt_format(const ConfigReader& config, const std::string& where,
+                             const std::string& algorithm, std::optional<std::int64_t> group) {
+  const std::int64_t stated = group.value_or(128);
+  Quantization out;
+  if (algorithm == "NVFP4" || algorithm == "NVFP4_AWQ" || algorithm == "W4A16_NVFP4") {
+    out = nvfp4();
+    out.quantizes_inputs = algorithm != "W4A16_NVFP4";
+  } else if (algorithm == "MXFP4" || algorithm == "W4A16_MXFP4") {
+    out = mxfp4();
+  } else if (algorithm == "FP8" || algorithm.starts_with("FP8_P")) {
+    const bool is_block = algorithm.starts_with("FP8_PB");
+    out = per_row("modelopt " + algorithm, Dtype::f8_e4m3fn);
+    out.scale_bits = algorithm == "FP8" ? 0 : f32_bits;
+    out.matrix_scale_bytes = algorithm == "FP8" ? 4 : 0;
+    if (is_block) out.block = out.block_rows = 128;
+    out.quantizes_inputs = !algorithm.ends_with("WO");
+  } else if (algorithm == "W4A16_AWQ" || algorithm == "W4A16" || algorithm == "W8A16") {
+    out = {.method = "modelopt " + algorithm,
+           .weights = algorithm == "W8A16" ? Dtype::s8 : Dtype::s4};
+    const bool is_awq = algorithm == "W4A16_AWQ";
+    if (is_awq) out.format = PackedWeights::awq;
+    out.block = is_awq ? stated : 0;
+    out.scale_bits = f16_bits;
+  } else if (algorithm == "INT8_SQ" || algorithm.starts_with("W8A8_SQ")) {
+    out = per_row("modelopt " + algorithm, Dtype::s8);
+  } else {
+    refuse_value(config, where, algorithm,
+                 "FP8, FP8_PB_WO, FP8_PER_CHANNEL_PER_TOKEN, NVFP4, MXFP4, W4A16_AWQ, W4A16, "
+                 "W8A16, INT8_SQ, MIXED_PRECISION");
+  }
+  return out;
+}
+
+// MIXED_PRECISION: an algorithm per module, and none of those that are not listed. The usual format
+// is the narrowest.
+void read_quantized_layers(const ConfigReader& config, const std::string& where, Stated& out) {
+  const Json* listed = config.value(where);
+  if (listed == nullptr || !listed->is_object() || listed->empty()) {
+    config.refuse(where, "is missing; MIXED_PRECISION states an algorithm for every module there");
+  }
+  std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> by_format;
+  for (const auto& [name, stated] : listed->items()) {
+    const bool is_stated =
+        stated.is_object() && stated.contains("quant_algo") && stated.at("quant_algo").is_string();
+    if (!is_stated) config.refuse(where, "has no quant_algo for '" + printable(name) + "'");
+    const auto group = stated.find("group_size");
+    const bool has_group = group != stated.end() && group->is_number_integer();
+    if (stated.at("quant_algo") == "NVFP4" && has_group && *group != 16) {
+      config.refuse(where, "has blocks of " + shown(*group) + " for '" + printable(name) +
+                               "': nvfp4 has 16 weights");
+    }
+    by_format[{stated.at("quant_algo").get<std::string>(),
+               has_group ? group->get<std::int64_t>() : 0}]
+        .push_back(name);
+  }
+  out.is_listed = true;
+  for (const auto& [format, names] : by_format) {
+    const auto& [algorithm, group] = format;
+    out.rules.push_back(
+        {ModulePatterns(names), modelopt_format(config, where, algorithm,
+                                                group > 0 ? std::optional(group) : std::nullopt)});
+  }
+  out.what = *std::ranges::min_element(out.rules, {}, [](const Rule& rule) {
+                return dtype_bits(rule.format->weights);
+              })->format;
+}
+
+}  // namespace
+
 // quant_algo of ModelOpt, at the top or under "quantization" as in hf_quant_config.json.
 void read_modelopt(const ConfigReader& config, Stated& out) {
   const char* nested = config.has(field("quantization.quant_algo")) ? "quantization." : "";
   const auto at = [&](std::string_view name) { return field(nested + std::string(name)); };
   const std::string algorithm = config.text(at("quant_algo")).value_or("");
-  if (algorithm == "NVFP4" || algorithm == "NVFP4_AWQ" || algorithm == "W4A16_NVFP4") {
-    out.what = nvfp4();
-    check_block(config, at("group_size"), out.what);
-    out.what.quantizes_inputs = algorithm != "W4A16_NVFP4";
-    const std::string group = field("config_groups.group_0.");
-    check_block(config, group + "weights.group_size", out.what);
-    if (config.has(group + "weights")) {
-      out.what.quantizes_inputs = config.size(group + "input_activations.num_bits") == 4;
-    }
-  } else if (algorithm == "MXFP4") {
-    out.what = mxfp4();
-    check_block(config, at("group_size"), out.what);
-  } else if (algorithm == "FP8" || algorithm.starts_with("FP8_P")) {
-    const bool is_block = algorithm.starts_with("FP8_PB");
-    out.what = per_row("modelopt " + algorithm, Dtype::f8_e4m3fn);
-    out.what.scale_bits = algorithm == "FP8" ? 0 : f32_bits;
-    out.what.matrix_scale_bytes = algorithm == "FP8" ? 4 : 0;
-    if (is_block) out.what.block = out.what.block_rows = 128;
-    out.what.quantizes_inputs = !algorithm.ends_with("WO");
-  } else if (algorithm == "W4A16_AWQ" || algorithm == "W4A16" || algorithm == "W8A16") {
-    const std::int64_t bits = algorithm == "W8A16" ? 8 : 4;
-    out.what = {.method = "modelopt " + algorithm, .weights = integer_of(config, {}, bits)};
-    const bool is_awq = algorithm == "W4A16_AWQ";
-    if (is_awq) out.what.format = PackedWeights::awq;
-    out.what.block = is_awq ? group_size(config, at("group_size"), 128) : 0;
-    out.what.scale_bits = f16_bits;
-  } else if (algorithm == "INT8_SQ" || algorithm.starts_with("W8A8_SQ")) {
-    out.what = per_row("modelopt " + algorithm, Dtype::s8);
-  } else if (algorithm.empty()) {
+  if (algorithm.empty()) {
     out.has_scheme = false;
-  } else {
-    refuse_value(config, at("quant_algo"), algorithm,
-                 "FP8, FP8_PB_WO, FP8_PER_CHANNEL_PER_TOKEN, NVFP4, MXFP4, W4A16_AWQ, W4A16, "
-                 "W8A16, INT8_SQ");
+    return;
+  }
+  if (algorithm == "MIXED_PRECISION") {
+    return read_quantized_layers(config, at("quantized_layers"), out);
+  }
+  out.what = modelopt_format(config, at("quant_algo"), algorithm, config.size(at("group_size")));
+  if (out.what.weights == Dtype::f4_e2m1) check_block(config, at("group_size"), out.what);
+  const std::string group = field("config_groups.group_0.");
+  if (out.what.weights == Dtype::f4_e2m1 && config.has(group + "weights")) {
+    check_block(config, group + "weights.group_size", out.what);
+    out.what.quantizes_inputs = config.size(group + "input_activations.num_bits") == 4;
   }
 }
 
-void read_quark(const ConfigReader& config, Stated& out) {
-  const std::string weights = field("global_quant_config.weight.");
+namespace {
+
+// Of the whole model, or of the modules that a pattern names. Nothing: not quantised.
+std::optional<Quantization> quark_format(const ConfigReader& config, const std::string& under) {
+  const std::string weights = under + "weight.";
   const std::string type = config.text(weights + "dtype").value_or("");
-  const bool has_inputs = config.has(field("global_quant_config.input_tensors.dtype"));
+  const auto inputs = config.text(under + "input_tensors.dtype");
   const bool is_grouped = config.text(weights + "qscheme") == "per_group";
-  if (type == "fp8_e4m3") {
-    out.what = per_row("quark fp8", Dtype::f8_e4m3fn);
-    out.what.quantizes_inputs = has_inputs;
-  } else if (type == "int8") {
-    out.what = per_row("quark int8", Dtype::s8);
-    out.what.quantizes_inputs = has_inputs;
+  if (type.empty() || type == "bfloat16" || type == "float16") return std::nullopt;
+  Quantization out;
+  if (type == "fp8_e4m3" || type == "int8") {
+    const bool is_float = type == "fp8_e4m3";
+    out = per_row(is_float ? "quark fp8" : "quark int8", is_float ? Dtype::f8_e4m3fn : Dtype::s8);
+    out.quantizes_inputs = inputs.has_value();
   } else if (type == "fp4") {
-    out.what = mxfp4();
-    out.what.quantizes_inputs =
-        config.text(field("global_quant_config.input_tensors.dtype")) == "fp4";
-    check_block(config, weights + "group_size", out.what);
-  } else if ((type == "int4" || type == "uint4") && !has_inputs) {
-    out.what = {.method = "quark " + type, .weights = Dtype::s4};
-    out.what.block = is_grouped ? group_size(config, weights + "group_size", 128) : 0;
-    out.what.scale_bits = f16_bits + (type == "uint4" ? 4 : 0);
-  } else if (type.empty()) {
-    out.has_scheme = false;
+    out = mxfp4();
+    out.quantizes_inputs = inputs == "fp4";
+    check_block(config, weights + "group_size", out);
+  } else if ((type == "int4" || type == "uint4") && !inputs) {
+    out = {.method = "quark " + type, .weights = Dtype::s4};
+    out.block = is_grouped ? group_size(config, weights + "group_size", 128) : 0;
+    out.scale_bits = f16_bits + (type == "uint4" ? 4 : 0);
   } else {
     refuse_value(config, weights + "dtype", type,
                  "fp8_e4m3, int8, fp4 in groups of 32, int4 and uint4 without quantised inputs");
+  }
+  return out;
+}
+
+}  // namespace
+
+void read_quark(const ConfigReader& config, Stated& out) {
+  const auto usual = quark_format(config, field("global_quant_config."));
+  out.has_scheme = usual.has_value();
+  if (usual) out.what = *usual;
+  const Json* apart = config.value(field("layer_quant_config"));
+  if (apart == nullptr || !apart->is_object()) return;
+  for (const auto& [pattern, stated] : apart->items()) {
+    Rule rule{ModulePatterns({pattern}), {}};
+    if (stated.is_object()) {
+      const ConfigReader own(stated,
+                             config.where() + ": layer_quant_config of " + printable(pattern));
+      rule.format = quark_format(own, "");
+    }
+    out.rules.push_back(std::move(rule));
   }
 }
 

@@ -58,6 +58,41 @@ void read_gptq(const ConfigReader& config, Stated& out) {
   out.what.block = group_size(config, field("group_size"), 128);
   out.what.scale_bits = f16_bits + bits;
   out.packs_head = config.flag(field("lm_head")).value_or(false);
+  read_dynamic(config, out);
+  read_extra_config(config, out);
+}
+
+// A ternary value in two bits, one scale of the matrix.
+void read_bitnet(const ConfigReader&, Stated& out) {
+  out.what = {.method = "bitnet", .weights = Dtype::s2, .scale_bits = 0, .matrix_scale_bytes = 2};
+}
+
+void read_eetq(const ConfigReader&, Stated& out) {
+  out.what = {.method = "eetq", .weights = Dtype::s8, .scale_bits = f16_bits};
+}
+
+void read_quanto(const ConfigReader& config, Stated& out) {
+  const std::string type = config.text(field("weights")).value_or("int8");
+  out.what = {.method = "quanto " + type, .scale_bits = f16_bits};
+  if (type == "int8" || type == "int4" || type == "int2") {
+    out.what.weights = integer_of(config, field("weights"), type.back() - '0');
+    if (type != "int8") out.what.block = 128;
+  } else if (type == "float8") {
+    out.what.weights = Dtype::f8_e4m3fn;
+  } else {
+    refuse_value(config, field("weights"), type, "int2, int4, int8, float8");
+  }
+}
+
+void read_hqq(const ConfigReader& config, Stated& out) {
+  const std::string weights = field("quant_config.weight_quant_params.");
+  if (!config.has(weights + "nbits")) {
+    config.refuse(field("quant_config"), "states no weight_quant_params.nbits of all layers");
+  }
+  const std::int64_t bits = config.required_size(weights + "nbits");
+  out.what = {.method = "hqq", .weights = integer_of(config, weights + "nbits", bits)};
+  out.what.block = group_size(config, weights + "group_size", 64);
+  out.what.scale_bits = 2 * f16_bits;
 }
 
 // NF4 and FP4 codes in blocks of 64 with an f32 scale, or one of a byte where those are quantised
@@ -195,13 +230,18 @@ std::span<const Method> methods() {
   static constexpr auto all =
       std::to_array<Method>({{"auto-round", read_gptq},
                              {"awq", read_awq},
+                             {"bitnet", read_bitnet},
                              {"bitsandbytes", read_bitsandbytes},
                              {"compressed-tensors", read_compressed_tensors},
+                             {"eetq", read_eetq},
                              {"fbgemm_fp8", read_fbgemm},
                              {"fp8", read_fp8},
                              {"gptq", read_gptq},
+                             {"hqq", read_hqq},
+                             {"mlx", read_mlx},
                              {"modelopt", read_modelopt},
                              {"mxfp4", read_mxfp4},
+                             {"quanto", read_quanto},
                              {"quark", read_quark},
                              {"torchao", read_torchao}});
   return all;

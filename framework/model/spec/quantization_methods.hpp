@@ -9,15 +9,23 @@
 #include <vector>
 
 #include "model/spec/config_reader.hpp"
+#include "model/spec/kept_modules.hpp"
 #include "model/spec/quantization.hpp"
 
 namespace halmark::quantization {
 
+// Modules that are stored in one way.
+struct Rule {
+  ModulePatterns modules;
+  std::optional<Quantization> format;  // nothing: they are not quantised
+};
+
 // What is read of a quantization_config before its kinds are settled.
 struct Stated {
   Quantization what;
-  std::vector<std::string> kept;     // patterns of modules in 16 bits
-  std::vector<std::string> targets;  // patterns of those that are not; empty = all linears
+  std::vector<Rule> rules;  // the first that names a module says how it is stored
+  bool is_listed = false;   // what no rule names is not quantised; else it is, as `what` says
+  ModulePatterns within;    // nor is what stands in none of these; empty = all
   bool packs_experts_alone = false;
   bool packs_head = false;
   bool has_scheme = true;  // false: the method is named, and not what it did
@@ -28,6 +36,12 @@ struct Method {
   void (*read)(const ConfigReader& config, Stated& out);
 };
 std::span<const Method> methods();
+
+// Modules whose format differs from `out.what`, as these libraries list them.
+void read_dynamic(const ConfigReader& config, Stated& out);       // GPTQModel
+void read_extra_config(const ConfigReader& config, Stated& out);  // AutoRound
+void read_blocks(const ConfigReader& config, Stated& out);        // GPTQ, AutoRound: those alone
+void read_mlx(const ConfigReader& config, Stated& out);
 
 // Of libraries whose statements are long.
 void read_compressed_tensors(const ConfigReader& config, Stated& out);
@@ -50,6 +64,11 @@ std::int64_t group_size(const ConfigReader& config, const std::string& where,
                         std::int64_t fallback);
 // Refuses a size that is not the format's.
 void check_block(const ConfigReader& config, const std::string& where, const Quantization& format);
+
+// `format` in as many bits in groups of so many; a width of 16 or more is none.
+std::optional<Quantization> in_bits(const ConfigReader& config, const std::string& where,
+                                    Quantization format, std::int64_t bits,
+                                    std::optional<std::int64_t> group);
 
 // "quantization_config." + name.
 std::string field(std::string_view name);

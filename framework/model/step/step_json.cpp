@@ -1,6 +1,7 @@
 // The keys are a contract (results/schema/model.md); an absent figure is null and has a reason.
 #include "model/step/step_json.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/json/json.hpp"
@@ -69,7 +70,14 @@ Json quantization_json(const ModelSpec& spec) {
   const auto name = [](Dtype dtype) { return std::string(dtype_name(dtype)); };
   Json kinds = Json::array();
   for (const KernelKind kind : stated->kinds) kinds.push_back(std::string(kernel_kind_name(kind)));
+  Json otherwise = Json::array();
+  for (const StoredOtherwise& one : spec.stored_otherwise) {
+    otherwise.push_back({{"linear", one.linear},
+                         {"layers", std::ranges::count(one.layers, true)},
+                         {"method", one.format ? Json(one.format->method) : Json(nullptr)}});
+  }
   return {{"method", stated->method},
+          {"otherwise", otherwise},
           {"weights", kinds.empty() ? Json(nullptr) : Json(name(stated->weights))},
           {"block", stated->block},
           {"block_rows", stated->block_rows},

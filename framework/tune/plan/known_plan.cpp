@@ -67,8 +67,11 @@ void refuse_certify(const Sweep& sweep) {
 }  // namespace
 
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
-  PrecisionFacts out{
-      .has_bf16 = has_bf16, .has_experts = spec.moe.has_value(), .named = spec.named_precision};
+  PrecisionFacts out{.has_bf16 = has_bf16,
+                     .stored = spec.stored_dtype,
+                     .unread = spec.unread_quantization,
+                     .has_experts = spec.moe.has_value(),
+                     .named = spec.named_precision};
   if (!spec.quantization) return out;
   const Quantization& stated = *spec.quantization;
   out.kv_cache = stated.kv_cache;

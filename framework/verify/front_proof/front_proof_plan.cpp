@@ -49,7 +49,9 @@ bool is_packed_recipe(const std::string& recipe) {
 // What a checkpoint's own statement is called; bf16 where it states no weights.
 std::string stated_name(const ModelSpec& spec) {
   if (!spec.named_precision.empty()) return spec.named_precision;
-  if (!spec.quantization || spec.quantization->kinds.empty()) return "bf16";
+  if (!spec.quantization || spec.quantization->kinds.empty()) {
+    return spec.stored_dtype == Dtype::f32 ? "f32" : "bf16";
+  }
   const Quantization& q = *spec.quantization;
   if (q.weights == Dtype::s8 || q.weights == Dtype::f8_e4m3fn) {
     if (!q.quantizes_inputs) return "w8a16";

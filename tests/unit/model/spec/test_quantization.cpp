@@ -28,7 +28,8 @@ ModelSpec with(const char* id, const std::string& quantization) {
 }
 
 PrecisionFacts facts(const ModelSpec& spec) {
-  PrecisionFacts out;
+  PrecisionFacts out{.stored = spec.stored_dtype, .unread = spec.unread_quantization};
+  if (!spec.quantization) return out;
   const Quantization& q = *spec.quantization;
   out.kv_cache = q.kv_cache;
   if (q.kinds.empty()) return out;
@@ -46,9 +47,12 @@ std::int64_t weight_bytes(const ModelSpec& spec) {
   return memory_use(graph_of(spec, c)).largest.weight_bytes;
 }
 
+// What is not read is refused where the checkpoint's own precision is asked for, and not before.
 std::string refusal(const char* id, const std::string& quantization) {
-  const Error error = test::error_of([&] { (void)with(id, quantization); });
+  const ModelSpec spec = with(id, quantization);
+  const Error error = test::error_of([&] { (void)stated(spec); });
   EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_NO_THROW((void)precision_of("fp8", facts(spec)));
   return error.line();
 }
 
@@ -241,8 +245,167 @@ TEST(Quantization, lists_of_kept_modules_speak_of_kinds) {
   EXPECT_THAT(with("llama-3.1-8b", dump_json(each)).quantization->kinds, ElementsAre(ffn));
   const ModelSpec partly = with("llama-3.1-8b", dump_json(some));
   EXPECT_THAT(partly.quantization->kinds, ElementsAre(qkv, output, ffn));
-  EXPECT_THAT(partly.assumed,
-              Contains(HasSubstr("ffn is nvfp4 in all 32 layers (1 of them are listed as kept)")));
+  // The one matrix has 16 bits for 4 and the scales of its blocks of 16.
+  const std::int64_t weights = 14336LL * 4096;
+  EXPECT_EQ(weight_bytes(partly), weight_bytes(with("llama-3.1-8b", nvfp4_modelopt)) + 2 * weights -
+                                      (weights / 2 + weights / 16 + 4));
+}
+
+// Bytes of the linears of llama-3.1-8b by hand, in 16 bits where nothing else is said; embedding
+// and head have 16 bits, gains of norms 32.
+constexpr std::int64_t q_size = 4096LL * 4096, kv_size = 4096LL * 1024, ffn_size = 4096LL * 14336;
+constexpr std::int64_t other_bytes = 2 * 2 * 128'256LL * 4096 + 4 * 65 * 4096;
+
+struct Layers {
+  std::int64_t q, kv, o, gate, down;  // bytes of one layer's matrix; two of kv and of gate
+};
+std::int64_t sum(const Layers& l, std::int64_t layers) {
+  return layers * (l.q + 2 * l.kv + l.o + 2 * l.gate + l.down);
+}
+constexpr Layers wide = {2 * q_size, 2 * kv_size, 2 * q_size, 2 * ffn_size, 2 * ffn_size};
+// A scale of 16 bits and a zero point per 128 weights.
+constexpr std::int64_t gptq_bytes(std::int64_t weights, std::int64_t bits) {
+  return weights * bits / 8 + weights / 128 * (16 + bits) / 8;
+}
+constexpr Layers gptq_of(std::int64_t bits) {
+  return {gptq_bytes(q_size, bits), gptq_bytes(kv_size, bits), gptq_bytes(q_size, bits),
+          gptq_bytes(ffn_size, bits), gptq_bytes(ffn_size, bits)};
+}
+
+// Every key under which a library selects modules, per projection and per layer.
+TEST(Quantization, what_a_library_selects_is_stored_as_it_says) {
+  constexpr Layers four = gptq_of(4), eight = gptq_of(8);
+  const Layers eight_down = {four.q, four.kv, four.o, four.gate, eight.down};
+  const Layers wide_attention = {wide.q, wide.kv, wide.o, four.gate, four.down};
+  const Layers only_attention = {four.q, four.kv, four.o, wide.gate, wide.down};
+  const std::string gptq = R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true)";
+  struct Case {
+    std::string keys;
+    std::int64_t linears;
+  };
+  for (const Case& c :
+       {Case{"}", sum(four, 32)},
+        {R"(, "dynamic": {"+:.*\\.down_proj": {"bits": 8}}})", sum(eight_down, 32)},
+        {R"(, "dynamic": {"-:.*self_attn.*": {}}})", sum(wide_attention, 32)},
+        {R"(, "dynamic": {"-:model\\.layers\\.(0|1)\\..*": {}}})", sum(wide, 2) + sum(four, 30)},
+        {R"(, "modules_in_block_to_quantize": [["self_attn.q_proj", "self_attn.k_proj",
+              "self_attn.v_proj"], ["self_attn.o_proj"]]})",
+         sum(only_attention, 32)},
+        {R"(, "block_name_to_quantize": "model.layers"})", sum(four, 32)},
+        {R"(, "to_quant_block_names": ["model.layers.0", "model.layers.31"]})",
+         sum(four, 2) + sum(wide, 30)},
+        {R"(, "extra_config": {"model.layers.3.mlp.down_proj": {"bits": 8},
+              "model.layers.4.mlp.down_proj": {"bits": 16}}})",
+         sum(four, 30) + sum(eight_down, 1) +
+             sum({four.q, four.kv, four.o, four.gate, wide.down}, 1)},
+        {R"(, "modules_to_not_convert": ["self_attn"]})", sum(wide_attention, 32)},
+        {R"(, "ignored_layers": null, "ignore": false, "exclude": []})", sum(four, 32)}}) {
+    EXPECT_EQ(weight_bytes(with("llama-3.1-8b", gptq + c.keys)), other_bytes + c.linears) << c.keys;
+  }
+}
+
+// Two groups of compressed-tensors: attention in 8 bits by channel, networks in 4 in groups of 128.
+TEST(Quantization, groups_of_different_types_stand_side_by_side) {
+  const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "compressed-tensors",
+    "format": "pack-quantized", "config_groups": {
+    "group_0": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "int",
+      "strategy": "channel", "symmetric": true}},
+    "group_1": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 4, "type": "int",
+      "strategy": "group", "group_size": 128, "symmetric": true}}}, "ignore": ["lm_head"]})");
+  const auto channel = [](std::int64_t weights, std::int64_t rows) { return weights + 2 * rows; };
+  const std::int64_t four = ffn_size / 2 + ffn_size / 128 * 2;
+  EXPECT_EQ(weight_bytes(spec), other_bytes + sum({channel(q_size, 4096), channel(kv_size, 1024),
+                                                   channel(q_size, 4096), four, four},
+                                                  32));
+}
+
+// ModelOpt's MIXED_PRECISION: an algorithm per module, and 16 bits of those that it does not list.
+TEST(Quantization, mixed_precision_is_read_module_by_module) {
+  Json layers = Json::object();
+  for (int layer = 0; layer < 32; ++layer) {
+    const std::string at = "model.layers." + std::to_string(layer) + '.';
+    for (const char* name : {"gate_proj", "up_proj", "down_proj"}) {
+      layers[at + "mlp." + name] = {{"quant_algo", "NVFP4"}, {"group_size", 16}};
+    }
+    if (layer < 8) layers[at + "self_attn.o_proj"] = {{"quant_algo", "FP8"}};
+  }
+  const Json stated = {{"quant_method", "modelopt"},
+                       {"quantization",
+                        {{"quant_algo", "MIXED_PRECISION"},
+                         {"kv_cache_quant_algo", "FP8"},
+                         {"quantized_layers", layers}}}};
+  const ModelSpec spec = with("llama-3.1-8b", dump_json(stated));
+  const std::int64_t nvfp4 = ffn_size / 2 + ffn_size / 16 + 4;
+  const Layers most = {wide.q, wide.kv, wide.o, nvfp4, nvfp4};
+  const Layers first = {wide.q, wide.kv, q_size + 4, nvfp4, nvfp4};
+  // gate and up in one product have one scale of the matrix, not two
+  EXPECT_EQ(weight_bytes(spec), other_bytes + sum(first, 8) + sum(most, 24) - 32 * 4);
+  EXPECT_EQ(spec.quantization->kv_cache, Dtype::f8_e4m3fn);
+  says(refusal("llama-3.1-8b", R"({"quant_method": "modelopt", "quantization":
+      {"quant_algo": "MIXED_PRECISION"}})"),
+       "quantized_layers");
+}
+
+// Quark excludes by name and gives some modules a format of their own.
+TEST(Quantization, quark_gives_patterns_their_own_format) {
+  const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "quark", "exclude": ["lm_head"],
+    "global_quant_config": {"weight": {"dtype": "fp4", "group_size": 32, "qscheme": "per_group"},
+      "input_tensors": {"dtype": "fp4"}},
+    "layer_quant_config": {"*self_attn*": {"weight": {"dtype": "fp8_e4m3"},
+      "input_tensors": {"dtype": "fp8_e4m3"}}}})");
+  const auto row = [](std::int64_t weights, std::int64_t rows) { return weights + 2 * rows; };
+  const std::int64_t four = ffn_size / 2 + ffn_size / 32;
+  EXPECT_EQ(weight_bytes(spec),
+            other_bytes +
+                sum({row(q_size, 4096), row(kv_size, 1024), row(q_size, 4096), four, four}, 32));
+}
+
+// MLX quantises the table of embeddings and the head too, under a key of its own.
+TEST(Quantization, mlx_quantises_tables_and_says_what_differs_by_name) {
+  Json config = read_json_file((model_dir() / "qwen3-0.6b.json").string())["config"];
+  config["quantization"] = {{"group_size", 64}, {"bits", 4}};
+  const auto bytes = [](const Json& json) {
+    const ModelSpec spec = read_model(dump_json(json), "mlx");
+    return memory_use(graph_of(spec, decode(1, 2, {}, stated(spec)))).largest.weight_bytes;
+  };
+  const ModelSpec plain = shipped("qwen3-0.6b");
+  const std::int64_t parameters = graph_of(plain, decode(1, 1)).totals.parameters;
+  const std::int64_t norms = 28 * (2 * 1024 + 2 * 128) + 1024;
+  const std::int64_t linears = parameters - norms;
+  // mlx-community/Qwen3-0.6B-4bit: 335 MB of model.safetensors.
+  EXPECT_EQ(bytes(config), linears / 2 + linears / 64 * 4 + 4 * norms);
+  EXPECT_NEAR(static_cast<double>(bytes(config)), 335e6, 0.005 * 335e6);
+  config["quantization"]["model.layers.0.mlp.down_proj"] = {{"group_size", 64}, {"bits", 8}};
+  EXPECT_EQ(bytes(config), linears / 2 + linears / 64 * 4 + 4 * norms + 3072 * 1024 / 2);
+}
+
+TEST(Quantization, the_head_is_known_under_any_prefix) {
+  const std::string groups = R"({"quant_method": "compressed-tensors", "config_groups": {"a":
+    {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "channel"},
+    "input_activations": {"num_bits": 8, "type": "float"}}}, "ignore": [)";
+  for (const char* name :
+       {"lm_head", "language_model.lm_head", "model.lm_head", "re:.*lm_head", "*lm_head"}) {
+    const ModelSpec spec = with("llama-3.1-8b", groups + '"' + name + "\"]}");
+    EXPECT_FALSE(spec.quantization->packs(KernelKind::head)) << name;
+  }
+}
+
+// A checkpoint in float32 is priced so.
+TEST(Quantization, weights_of_32_bits_are_priced_as_such) {
+  for (const char* key : {"torch_dtype", "dtype"}) {
+    Json config = parse_json(tiny_json, "tiny.json");
+    config[key] = "float32";
+    const ModelSpec spec = read_model(config.dump(), "f32.json");
+    EXPECT_EQ(stated(spec).qkv, Dtype::f32);
+    config[key] = "float16";
+    EXPECT_EQ(stated(read_model(config.dump(), "f16.json")).qkv, Dtype::bf16);
+  }
+}
+
+TEST(Quantization, a_key_that_holds_a_list_and_is_not_read_is_named) {
+  const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "awq", "bits": 4,
+    "group_size": 128, "zero_point": true, "keep_these": ["self_attn"]})");
+  EXPECT_THAT(spec.assumed, Contains(HasSubstr("quantization_config.keep_these")));
 }
 
 TEST(Quantization, a_pattern_names_a_module_by_its_end_its_glob_or_its_expression) {
@@ -261,7 +424,7 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
   const char* model = "llama-3.1-8b";
   EXPECT_THAT(refusal(model, R"({"quant_method": "aqlm", "in_group_size": 8})"),
               AllOf(HasSubstr("quantization_config.quant_method' is 'aqlm'"),
-                    HasSubstr("awq, bitsandbytes, compressed-tensors, fbgemm_fp8, fp8, gptq")));
+                    HasSubstr("awq, bitnet, bitsandbytes, compressed-tensors, eetq, fbgemm_fp8")));
   says(refusal(model, R"({"bits": 4})"), "quant_method");
   says(refusal(model, R"({"quant_method": "gptq", "bits": 3, "group_size": 128})"), "bits' is '3'");
   says(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})"), "W4A8_AWQ");
@@ -273,7 +436,7 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
   says(refusal(model, R"({"quant_method": "compressed-tensors", "config_groups": {"a":
                 {"weights": {"num_bits": 4, "type": "int"}}, "b": {"weights": {"num_bits": 8,
                 "type": "int"}}}})"),
-       "compressed-tensors int4 and compressed-tensors int8");
+       "compressed-tensors int4 and compressed-tensors int8 of all linears");
   EXPECT_THAT(with(model, "{}").quantization, testing::Eq(std::nullopt));
 }
 

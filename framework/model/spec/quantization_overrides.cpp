@@ -1,0 +1,131 @@
+// Modules whose format differs from that of the rest, as the libraries that integers come from list
+// them.
+#include <optional>
+#include <utility>
+
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
+#include "model/spec/quantization_methods.hpp"
+
+namespace halmark::quantization {
+
+namespace {
+
+// A whole number of an object, where it states one.
+std::optional<std::int64_t> whole_of(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  if (it == object.end() || !it->is_number_integer()) return std::nullopt;
+  return it->get<std::int64_t>();
+}
+
+// Names in a list, in lists of a list, or in one text with commas between them.
+std::vector<std::string> names_in(const Json* value) {
+  std::vector<std::string> out;
+  if (value == nullptr) return out;
+  if (value->is_string()) {
+    const std::string text = value->get<std::string>();
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find(',', at), text.size());
+      if (end > at) out.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  if (!value->is_array()) return out;
+  for (const Json& item : *value) {
+    for (std::string& name : names_in(&item)) out.push_back(std::move(name));
+  }
+  return out;
+}
+
+// `name`: how libraries spell a width that differs.
+void add_override(const ConfigReader& config, const std::string& where, const std::string& pattern,
+                  const Json& stated, const char* bits_name, Stated& out) {
+  Rule rule{ModulePatterns({pattern}), {}};
+  const bool is_none = stated.is_null() || stated == false;
+  if (!is_none) {
+    if (!stated.is_object()) {
+      config.refuse(where, "must hold objects, holds " + shown(stated));
+    }
+    const std::int64_t usual = dtype_bits(out.what.weights);
+    rule.format = in_bits(config, where, out.what, whole_of(stated, bits_name).value_or(usual),
+                          whole_of(stated, "group_size"));
+  }
+  out.rules.push_back(std::move(rule));
+}
+
+const Json* object_at(const ConfigReader& config, const std::string& where) {
+  const Json* value = config.value(where);
+  return value != nullptr && value->is_object() ? value : nullptr;
+}
+
+}  // namespace
+
+std::optional<Quantization> in_bits(const ConfigReader& config, const std::string& where,
+                                    Quantization format, std::int64_t bits,
+                                    std::optional<std::int64_t> group) {
+  if (bits >= 16) return std::nullopt;
+  const std::int64_t was = dtype_bits(format.weights);
+  if (bits != was) {
+    if (format.scale_bits == f16_bits + was) format.scale_bits = f16_bits + bits;  // zero points
+    format.weights = integer_of(config, where, bits);
+  }
+  if (group) format.block = *group < 1 ? 0 : *group;
+  return format;
+}
+
+// "-:" in front of an expression: not quantised; "+:" or nothing: in other numbers.
+void read_dynamic(const ConfigReader& config, Stated& out) {
+  const std::string where = field("dynamic");
+  const Json* all = object_at(config, where);
+  if (all == nullptr) return;
+  for (const auto& [key, stated] : all->items()) {
+    const bool is_signed = key.starts_with("-:") || key.starts_with("+:");
+    const std::string pattern = "re:" + (is_signed ? key.substr(2) : key);
+    const Json none = nullptr;
+    add_override(config, where, pattern, key.starts_with("-:") ? none : stated, "bits", out);
+  }
+}
+
+void read_extra_config(const ConfigReader& config, Stated& out) {
+  const std::string where = field("extra_config");
+  const Json* all = object_at(config, where);
+  if (all == nullptr) return;
+  for (const auto& [name, stated] : all->items()) {
+    add_override(config, where, name, stated, "bits", out);
+  }
+}
+
+void read_blocks(const ConfigReader& config, Stated& out) {
+  for (const char* name :
+       {"modules_in_block_to_quantize", "block_name_to_quantize", "to_quant_block_names"}) {
+    std::vector<std::string> names = names_in(config.value(field(name)));
+    if (!names.empty()) out.within = ModulePatterns(names);
+  }
+}
+
+// Groups with a scale and a bias of 16 bits; the table of embeddings and the head too. Every module
+// that differs stands beside the usual numbers under its own name.
+void read_mlx(const ConfigReader& config, Stated& out) {
+  const std::string mode = config.text(field("mode")).value_or("affine");
+  if (mode == "mxfp4" || mode == "nvfp4") {
+    out.what = mode == "mxfp4" ? mxfp4() : nvfp4();
+    out.what.matrix_scale_bytes = 0;
+  } else if (mode == "affine") {
+    const std::int64_t bits = config.required_size(field("bits"));
+    out.what = {.method = "mlx int" + std::to_string(bits)};
+    out.what.weights = integer_of(config, field("bits"), bits);
+    out.what.block = group_size(config, field("group_size"), 64);
+    out.what.scale_bits = 2 * f16_bits;
+  } else {
+    refuse_value(config, field("mode"), mode, "affine, mxfp4, nvfp4");
+  }
+  out.packs_head = out.what.packs_embedding = true;
+  for (const auto& [name, stated] : config.value("quantization_config")->items()) {
+    const bool is_module = name.find('.') != std::string::npos || name == "lm_head";
+    if (!is_module) continue;
+    if (name.ends_with("embed_tokens") && stated == false) out.what.packs_embedding = false;
+    add_override(config, field(name), name, stated, "bits", out);
+  }
+}
+
+}  // namespace halmark::quantization
