@@ -21,6 +21,8 @@ bool is_latent(const ConfigReader& config, const ModelSpec& spec) {
 void read_plain(ConfigReader& config, ModelSpec& spec) {
   config.ignore({"kv_lora_rank", "q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim",
                  "v_head_dim", "use_mla", "lm_head", "rm_head"});
+  moe::refuse_unmodelled(
+      config, {"first_k_dense_replace", "n_shared_experts", "q_lora_rank", "kv_lora_rank"});
   decoder::read_sizes(config, spec);
   latent::read_networks(config, spec);
   spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);

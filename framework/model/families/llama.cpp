@@ -2,6 +2,7 @@
 // config says so; and those that are Llama under another name. Granite's and MiniCPM's multipliers
 // are factors of neighbouring operators and cost nothing.
 #include <array>
+#include <string>
 
 #include "model/families/dense.hpp"
 
@@ -9,14 +10,16 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 16> llama_types = {
-    "llama",  "mistral", "ministral", "ministral3", "phi3",   "phi3_v",  "phi4mm",        "granite",
-    "xverse", "Yi",      "aquila",    "cwm",        "helium", "minicpm", "llama_bidirec", "solar"};
+constexpr std::array<std::string_view, 19> llama_types = {
+    "llama",         "mistral",       "ministral",   "ministral3",   "phi3",
+    "phi3_v",        "phi4mm",        "granite",     "xverse",       "Yi",
+    "aquila",        "cwm",           "helium",      "minicpm",      "solar",
+    "llama_bidirec", "bidir_mistral", "llava_llama", "llava_mistral"};
 
 void read_llama(ConfigReader& config, ModelSpec& spec) {
   if (spec.architecture == "minicpm") config.set_default("tie_word_embeddings", true);
   dense::read_sizes(config, spec);
-  if (spec.architecture == "llama_bidirec") spec.is_causal = false;
+  if (spec.architecture.find("bidir") != std::string::npos) spec.is_causal = false;
   decoder::read_windows(config, spec, true);
   const bool has_bias = config.flag("attention_bias").value_or(false);
   spec.qkv_bias = has_bias;

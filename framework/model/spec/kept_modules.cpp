@@ -132,9 +132,11 @@ bool ModulePatterns::names(const std::string& module) const {
          std::ranges::any_of(expressions_, [&](const auto& e) { return matches(e, module); });
 }
 
-const std::vector<LinearModules>& linear_modules() {
+namespace {
+
+std::vector<LinearModules> into_mixers() {
   using enum KernelKind;
-  static const std::vector<LinearModules> all = {
+  return {
       {qkv,
        "q_proj",
        {with_fused({"self_attn.q_proj", "attention.q_proj", "attn.q_proj", "mixer.q_proj",
@@ -155,6 +157,12 @@ const std::vector<LinearModules>& linear_modules() {
         {"linear_attn.in_proj_qkvz", "linear_attn.in_proj_z"}}},
       {qkv, "qkv_proj", {{"self_attn.q_proj"}, {"self_attn.k_proj"}, {"self_attn.v_proj"}}},
       {qkv, "in_proj", {{"mixer.in_proj", "mamba.in_proj", "conv.in_proj"}}},
+  };
+}
+
+std::vector<LinearModules> out_of_mixers() {
+  using enum KernelKind;
+  return {
       {output,
        "o_proj",
        {{"self_attn.o_proj", "attention.o_proj", "attn.o_proj", "attn.c_proj", "mixer.o_proj",
@@ -166,6 +174,12 @@ const std::vector<LinearModules>& linear_modules() {
        "out_proj",
        {{"linear_attn.out_proj", "mixer.out_proj", "mamba.out_proj", "conv.out_proj",
          "self_attn.o_proj"}}},
+  };
+}
+
+std::vector<LinearModules> networks() {
+  using enum KernelKind;
+  return {
       {ffn,
        "gate_up_proj",
        {{"mlp.gate_proj", "mlp.gate_up_proj", "feed_forward.w1", "feed_forward.gate_proj", "mlp.w1",
@@ -181,6 +195,12 @@ const std::vector<LinearModules>& linear_modules() {
        {{"mlp.down_proj", "mlp.fc2", "mlp.c_proj", "feed_forward.down_proj", "feed_forward.w2",
          "mlp.dense_4h_to_h", "mixer.down_proj", "fc2", "output.dense",
          "shared_mlp.output_linear"}}},
+  };
+}
+
+std::vector<LinearModules> shared_experts() {
+  using enum KernelKind;
+  return {
       {ffn,
        "shared_gate_up_proj",
        {{"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj",
@@ -198,6 +218,12 @@ const std::vector<LinearModules>& linear_modules() {
          "feed_forward.shared_expert.down_proj", "mixer.shared_experts.down_proj",
          "ffn.shared_experts.w2", "shared_mlp.output_linear",
          "block_sparse_moe.shared_experts.down_proj"}}},
+  };
+}
+
+std::vector<LinearModules> experts_and_head() {
+  using enum KernelKind;
+  return {
       {experts,
        "expert_gate_up",
        {{"mlp.experts.0.gate_proj", "mlp.experts.gate_up_proj", "block_sparse_moe.experts.0.w1",
@@ -218,6 +244,19 @@ const std::vector<LinearModules>& linear_modules() {
          "thinker.lm_head", "output_layer", "transformer.output_layer", "output", "embed_out",
          "language_model.output", "transformer.lm_head"}}},
   };
+}
+
+}  // namespace
+
+const std::vector<LinearModules>& linear_modules() {
+  static const std::vector<LinearModules> all = [] {
+    std::vector<LinearModules> out;
+    for (const auto& some :
+         {into_mixers(), out_of_mixers(), networks(), shared_experts(), experts_and_head()}) {
+      out.insert(out.end(), some.begin(), some.end());
+    }
+    return out;
+  }();
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include "model/families/prediction.hpp"
 #include "model/spec/config_reader.hpp"
 #include "model/spec/coverage.hpp"
+#include "model/spec/hub_cache.hpp"
 #include "model/spec/model_document.hpp"
 #include "model/spec/model_head.hpp"
 #include "model/spec/model_names.hpp"
@@ -233,6 +234,7 @@ namespace {
 
 struct FoundModel {
   fs::path file;
+  bool is_cached = false;  // in the cache of a hub, under the name that was asked for
   PastedName pasted = {};  // where the name answers only without some of its words
 };
 
@@ -255,6 +257,7 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
   }
   const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
   if (found != nullptr) return {found->file};
+  if (const auto cached = cached_config(id_or_path)) return {*cached, true};
   PastedName pasted = pasted_name(id_or_path);
   const std::string family = same_family(id_or_path, known);
   std::vector<std::string> near = nearest(id_or_path, known);
@@ -263,7 +266,7 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
     found = find_listing(shorter, listings);
     if (found == nullptr) continue;
     pasted.shorter = {shorter};
-    return {found->file, std::move(pasted)};
+    return {found->file, false, std::move(pasted)};
   }
   if (names_file(std::string(id_or_path))) return {file_at(fs::path(id_or_path))};
   const std::string help =
@@ -294,6 +297,10 @@ void add_stated_beside(const fs::path& file, Json& config) {
   if (!fs::is_regular_file(beside, code)) return;
   const Json stated = read_json_file(beside.string());
   if (!config.is_object() || !stated.is_object() || !stated.contains("quantization")) return;
+  // It is about this checkpoint; a tower that it was made from may state another.
+  for (auto& [key, value] : config.items()) {
+    if (value.is_object()) value.erase("quantization_config");
+  }
   Json& own = config["quantization_config"];
   if (own.is_null()) own = Json{{"quant_method", "modelopt"}};
   if (own.is_object() && !own.contains("quant_algo")) own["quantization"] = stated["quantization"];
@@ -306,7 +313,11 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
   Json document = config_at(found.file.string());
   add_stated_beside(found.file, document);
   const std::string where = input_name(found.file.string());
-  if (found.pasted.shorter.empty()) return read_document(document, where, id_or_path);
+  if (found.pasted.shorter.empty()) {
+    ModelSpec spec = read_document(document, where, id_or_path);
+    if (found.is_cached) spec.id = spec.checkpoint = spec.names.front() = id_or_path;
+    return spec;
+  }
   ModelSpec spec = read_document(document, where, found.pasted.shorter.front());
   // The checkpoint that was named, by the owner of the one that it is a variant of.
   const auto slash = spec.checkpoint.find('/');

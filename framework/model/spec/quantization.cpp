@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/kept_modules.hpp"
 #include "model/spec/model_spec.hpp"
@@ -45,6 +46,7 @@ std::string lower(std::string text) {
 // quant_method, with what a library appends to it ("modelopt_fp4", "gptq_marlin").
 const Method* method_of(const ConfigReader& config) {
   std::string name = lower(config.text(field("quant_method")).value_or(""));
+  if (name.starts_with("intel/")) name.erase(0, std::string_view("intel/").size());
   if (name.empty() && config.has(field("quant_algo"))) name = "modelopt";
   if (name.empty() && config.has(field("group_size")) && config.has(field("bits"))) name = "mlx";
   const Method* found = nullptr;
@@ -334,6 +336,7 @@ void read_stated(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 void read_quantization(ConfigReader& config, ModelSpec& spec) {
+  config.ignore({"quantization"});  // MLX has its numbers twice
   if (config.keys("quantization_config").empty()) return;
   try {
     read_stated(config, spec);

@@ -208,7 +208,9 @@ std::string memory_line(const PricedStep& step, const StepAnswer& a) {
                        size_text(a.fit->short_by_bytes()));
   }
   std::string out = fmt::format("{} of {}: fits", start, has);
-  if (const auto room = room_of(step)) {
+  const bool keeps_any =
+      step.memory.kv_bytes_per_token > 0 || step.memory.state_bytes_per_sequence > 0;
+  if (const auto room = room_of(step); room && keeps_any) {
     return out + fmt::format(", weights {}{}; left for the cache {}: {} {} of {} tokens",
                              size_text(step.memory.largest.weight_bytes), packed_text(step),
                              size_text(room->cache_bytes), room->sequences,

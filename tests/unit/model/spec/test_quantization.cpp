@@ -10,6 +10,7 @@
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/spec/kept_modules.hpp"
+#include "model/spec/model_document.hpp"
 #include "plan/precision.hpp"
 
 namespace halmark {
@@ -192,6 +193,12 @@ TEST(Quantization, a_scheme_may_stand_in_a_file_beside_the_configuration) {
       << R"({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8",
              "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})";
   const ModelSpec spec = load_model((folder / "config.json").string(), {});
+  // Under a name in front of both, as a folder of several models has them.
+  std::filesystem::rename(folder / "config.json", folder / "org--m_config.json");
+  std::filesystem::rename(folder / "hf_quant_config.json", folder / "org--m_hf_quant_config.json");
+  const std::string named = (folder / "org--m_config.json").string();
+  EXPECT_TRUE(load_model(named, {}).quantization);
+  EXPECT_THAT(model_document(named, {}), HasSubstr("quant_algo"));
   std::filesystem::remove_all(folder);
   ASSERT_TRUE(spec.quantization);
   EXPECT_EQ(stated(spec).name, "fp8");
