@@ -2,6 +2,7 @@
 // value last converts it.
 #include <array>
 #include <span>
+#include <string>
 
 #include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
@@ -60,7 +61,8 @@ void projections(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w
             .columns_in = hidden,
             .columns_out = w.kv,
             .dtype = dtype,
-            .has_bias = spec.qkv_bias});
+            .has_bias = spec.qkv_bias,
+            .biased = spec.k_bias ? Extent{} : w.kv_heads * mixer.value_dim});
 }
 
 void norm_heads(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w, GraphBuilder& b) {
@@ -117,14 +119,14 @@ void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Wid
     b.rope("q_rope", w.heads, mixer.head_dim, spec.rotary_dim, precision.attention);
     b.rope("k_rope", w.kv_heads, mixer.head_dim, spec.rotary_dim, precision.kv_cache);
   }
-  if (!spec.is_causal) return;  // no later step reads them
+  if (!spec.is_causal || mixer.sees_all) return;  // no later step reads them
   b.copy("kv_append", b.tokens() * (w.kv_heads * row_bytes), Split::head);
 }
 
-void o_proj(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
+void o_proj(const ModelSpec& spec, const Widths& w, const std::string& prefix, GraphBuilder& b) {
   const Dtype dtype = b.precision().output;
-  b.quantize_input("o_quantize", b.tokens(), w.out, dtype, Split::column);
-  b.linear({.name = "o_proj",
+  b.quantize_input(prefix + "o_quantize", b.tokens(), w.out, dtype, Split::column);
+  b.linear({.name = prefix + "o_proj",
             .rows = b.tokens(),
             .columns_in = w.out,
             .columns_out = GraphBuilder::replicated(spec.hidden),
@@ -133,48 +135,13 @@ void o_proj(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
             .has_bias = spec.o_bias});
 }
 
-// Of another sequence: its keys and values are made in the step that reads it, and kept. A decode
-// step holds their weights and reads none: a table of which a row per token is looked up.
-void outside_keys(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
-                  GraphBuilder& b) {
-  if (b.phase() == Phase::decode) {
-    b.embedding("kv_proj_held", w.kv.whole.constant(), spec.hidden);
-  } else {
-    b.linear({.name = "kv_proj",
-              .rows = b.batch() * mixer.outside,
-              .columns_in = GraphBuilder::replicated(spec.hidden),
-              .columns_out = w.kv,
-              .dtype = b.precision().activation});
-  }
-  const std::int64_t of_token = kv_row_bytes(b.precision().kv_cache, mixer.head_dim) +
-                                kv_row_bytes(b.precision().kv_cache, mixer.value_dim);
-  b.cache({.constant_bytes = w.kv_heads * (mixer.outside * of_token)});
-}
-
-void attend_outside(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
-                    GraphBuilder& b) {
-  const Dtype dtype = b.precision().qkv;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
-  b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = "q_proj",
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = w.q,
-            .dtype = dtype,
-            .has_bias = spec.qkv_bias});
-  outside_keys(spec, mixer, w, b);
-  norm_heads(spec, mixer, w, b);
-  b.attention_outside("attention", w.heads, w.kv_heads, mixer.head_dim, mixer.outside);
-  o_proj(spec, w, b);
-}
-
 }  // namespace
 
 // An output gate multiplies on the way into o_proj and costs no pass of its own; its projection is
 // half of q_proj.
 void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
   const Widths w = widths(mixer, b);
-  if (mixer.outside > 0) return attend_outside(spec, mixer, w, b);
+  if (mixer.outside > 0) return attention_outside(spec, mixer, "", b);
   projections(spec, mixer, w, b);
   const bool is_normed = spec.qk_norm && (mixer.has_rotary || spec.qk_norm_has_gain);
   if (is_normed) norm_heads(spec, mixer, w, b);
@@ -190,12 +157,55 @@ void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) 
                .chunk = mixer.chunk,
                .has_sinks = spec.has_sinks,
                .chosen = mixer.chosen,
+               .is_causal = !mixer.sees_all,
                .keeps_keys = !mixer.shares_kv});
   if (spec.inner_norms) {
     b.norm({.name = "inner_norm", .rows = b.tokens(), .columns = w.out, .split = Split::head});
     b.all_reduce("inner_norm_all_reduce", 1);
   }
-  o_proj(spec, w, b);
+  o_proj(spec, w, "", b);
+}
+
+// Made in the step that reads the sequence, and kept; a decode step holds their weights.
+std::int64_t keys_outside(const ModelSpec& spec, const LayerMixer& mixer, const std::string& prefix,
+                          GraphBuilder& b) {
+  const Widths w = widths(mixer, b);
+  const Extent biased = spec.k_bias ? w.kv : w.kv_heads * mixer.value_dim;
+  const std::int64_t parameters =
+      w.kv.whole.constant() * spec.hidden + (spec.qkv_bias ? biased.whole.constant() : 0);
+  if (b.phase() == Phase::decode) {
+    b.hold(prefix + "kv_proj_held", parameters);
+  } else {
+    b.linear({.name = prefix + "kv_proj",
+              .rows = b.batch() * mixer.outside,
+              .columns_in = GraphBuilder::replicated(spec.hidden),
+              .columns_out = w.kv,
+              .dtype = b.precision().activation,
+              .has_bias = spec.qkv_bias,
+              .biased = biased});
+  }
+  const std::int64_t of_token = kv_row_bytes(b.precision().kv_cache, mixer.head_dim) +
+                                kv_row_bytes(b.precision().kv_cache, mixer.value_dim);
+  b.cache({.constant_bytes = w.kv_heads * (mixer.outside * of_token)});
+  return parameters;
+}
+
+void attention_outside(const ModelSpec& spec, const LayerMixer& mixer, const std::string& prefix,
+                       GraphBuilder& b) {
+  const Widths w = widths(mixer, b);
+  const Dtype dtype = b.precision().qkv;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  b.quantize_input(prefix + "qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = prefix + "q_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = w.q,
+            .dtype = dtype,
+            .has_bias = spec.qkv_bias});
+  keys_outside(spec, mixer, prefix, b);
+  if (spec.outside_qk_norm) norm_heads(spec, mixer, w, b);
+  b.attention_outside(prefix + "attention", w.heads, w.kv_heads, mixer.head_dim, mixer.outside);
+  o_proj(spec, w, prefix, b);
 }
 
 }  // namespace halmark::mixers

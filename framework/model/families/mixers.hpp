@@ -2,6 +2,8 @@
 // leaves a partial sum per tensor-parallel rank.
 #pragma once
 
+#include <string>
+
 #include "model/graph/builder.hpp"
 #include "model/spec/config_reader.hpp"
 #include "model/spec/model_spec.hpp"
@@ -10,6 +12,13 @@ namespace halmark::mixers {
 
 // Grouped-query attention: projections, q/k norms, rotation, cache, attention, o_proj.
 void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& builder);
+
+// Attention to mixer.outside tokens of another sequence; names begin with `prefix`.
+void attention_outside(const ModelSpec& spec, const LayerMixer& mixer, const std::string& prefix,
+                       GraphBuilder& builder);
+// Keys and values of that sequence alone. Returns their parameters.
+std::int64_t keys_outside(const ModelSpec& spec, const LayerMixer& mixer, const std::string& prefix,
+                          GraphBuilder& builder);
 
 // Gated DeltaNet, or KDA: projections, short convolution over q, k and v, delta rule, gated norm,
 // out_proj.

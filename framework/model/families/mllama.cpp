@@ -33,6 +33,7 @@ void read_mllama(ConfigReader& config, ModelSpec& spec) {
     }
     spec.mixers[static_cast<std::size_t>(layer)].outside = tokens;
   }
+  spec.outside_qk_norm = true;
   spec.extra_rows = 8;  // of the embedding alone
   spec.unconfirmed.push_back("attention of text to an image (cross_attention_layers), priced for " +
                              std::to_string(tokens) + " tokens of one image");

@@ -19,7 +19,6 @@ constexpr std::string_view recurrence = "a recurrence whose operators are not mo
 
 constexpr Unmodelled known[] = {
     {"albert", encoder, ""},
-    {"bart", encoder_decoder, ""},
     {"blenderbot", encoder_decoder, ""},
     {"deberta", encoder, ""},
     {"deberta-v2", encoder, ""},
@@ -28,17 +27,12 @@ constexpr Unmodelled known[] = {
     {"longt5", encoder_decoder, ""},
     {"m2m_100", encoder_decoder, ""},
     {"marian", encoder_decoder, ""},
-    {"mbart", encoder_decoder, ""},
     {"minimax", "lightning attention, whose operators no published count confirms", "minimax_m2"},
-    {"mt5", encoder_decoder, ""},
     {"pegasus", encoder_decoder, ""},
     {"recurrent_gemma", recurrence, "gemma"},
     {"rwkv", recurrence, ""},
     {"switch_transformers", encoder_decoder, ""},
-    {"t5", encoder_decoder, ""},
     {"t5gemma", encoder_decoder, "gemma2"},
-    {"umt5", encoder_decoder, ""},
-    {"whisper", encoder_decoder, ""},
     {"xlstm", recurrence, ""},
 };
 

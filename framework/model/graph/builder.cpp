@@ -204,6 +204,20 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
        .shares_embedding = is_shared});
 }
 
+void GraphBuilder::hold(const std::string& name, std::int64_t parameters) {
+  const std::int64_t width = graph_.spec.hidden, rows = parameters / width;
+  if (rows > 0) embedding(name, rows, width);
+  if (const std::int64_t rest = parameters % width; rest > 0) {
+    embedding(name + "_rest", rest, 1, Split::replicated);
+  }
+}
+
+GraphBuilder GraphBuilder::of_one_device() const {
+  Configuration configuration = graph_.configuration;
+  configuration.parallel = {};
+  return {graph_.spec, configuration, graph_.form};
+}
+
 void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
                         std::int64_t rotary_dim, Dtype dst) {
   if (is_quantized_kv(dst)) dst = wide_attention();

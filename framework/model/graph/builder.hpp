@@ -38,6 +38,7 @@ struct LinearSpec {
   OperatorKind kind = OperatorKind::linear;
   Dtype dtype = Dtype::f32;
   bool has_bias = false;          // parameters only: every library fuses the addition
+  Extent biased = {};             // columns that have one, where not all do
   bool shares_embedding = false;  // tied head: its parameters are counted at the embedding
 };
 
@@ -72,6 +73,7 @@ struct AttentionSpec {
   std::int64_t chunk = 0;      // 0 = full
   bool has_sinks = false;      // parameters only: one more term of the softmax
   std::int64_t chosen = 0;     // keys that a query reads of all that the cache keeps; 0 = all
+  bool is_causal = true;       // of causal models: tokens behind a query are not seen
   bool keeps_keys = true;      // false: they are another layer's, or nobody reads them again
 };
 
@@ -134,6 +136,10 @@ class GraphBuilder {
   // counted elsewhere.
   void embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
                  Split split = Split::vocab, bool is_shared = false);
+  // Weights that other steps of the model read: a table that this one looks a row per token up in.
+  void hold(const std::string& name, std::int64_t parameters);
+  // The same step on one device, with nothing in it yet.
+  GraphBuilder of_one_device() const;
   void norm(const NormSpec& norm);
   // rows x columns; `split` = head when the rows are heads.
   void rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split);

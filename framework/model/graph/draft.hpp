@@ -40,6 +40,11 @@ inline std::string shape(std::initializer_list<Size> dims) { return shape_text(d
 // Types whose linears read quantised activations: int8 with a scale per row, f8 with one per block.
 inline bool is_quantized(Dtype dtype) { return dtype == Dtype::s8 || dtype == Dtype::f8_e4m3fn; }
 
+inline Extent bias_of(const LinearSpec& linear) {
+  if (!linear.has_bias) return {};
+  return linear.biased.whole.constant() > 0 ? linear.biased : linear.columns_out;
+}
+
 // What `ranks` ranks exchange of `values` numbers.
 inline SizedProblem exchanged(std::string_view op, Dtype dtype, const Size& values,
                               std::int64_t ranks) {

@@ -41,7 +41,7 @@ void GraphBuilder::linear(const LinearSpec& asked) {
   });
   const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
   const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
-  const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
+  const Extent bias = draft::bias_of(spec);
   const Extent scales = {scale_bytes_of(stored, spec.columns_out.whole, spec.columns_in.whole),
                          scale_bytes_of(stored, spec.columns_out.local, spec.columns_in.local)};
   add({.name = spec.name,

@@ -79,7 +79,7 @@ void GraphBuilder::quantize_queries(const AttentionSpec& spec) {
 // `attention` has a reference and kernels, so it is taken wherever it says the same: a chunk that
 // holds the whole context is no mask.
 void GraphBuilder::attention(const AttentionSpec& spec) {
-  const bool is_causal = graph_.spec.is_causal;
+  const bool is_causal = graph_.spec.is_causal && spec.is_causal;
   // Keys that are chosen cost what as many recent ones do. A window that looks both ways holds as
   // many keys as one that looks back.
   const std::int64_t window = spec.chosen > 0 ? spec.chosen : spec.window;

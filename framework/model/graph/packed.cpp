@@ -142,7 +142,7 @@ void GraphBuilder::packed_linear(const LinearSpec& spec, const Stored& linear) {
        .shape_in = shape({spec.rows.whole, spec.columns_in.whole}),
        .shape_out = shape({spec.rows.whole, spec.columns_out.whole}),
        .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
-       .bias = spec.has_bias ? spec.columns_out : Extent{},
+       .bias = draft::bias_of(spec),
        .bias_dtype = precision().activation,
        .scale_bytes = {scale_bytes_of(linear, spec.columns_out.whole, spec.columns_in.whole),
                        scale_bytes_of(linear, spec.columns_out.local, spec.columns_in.local)},

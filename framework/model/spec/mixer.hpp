@@ -22,6 +22,7 @@ struct LayerMixer {
   std::int64_t window = 0;     // most recent keys that a query sees; 0 = all
   std::int64_t chunk = 0;      // a query sees the keys of its own chunk of so many; 0 = all
   bool has_rotary = true;
+  bool sees_all = false;         // tokens behind a query too; nothing of it is kept
   bool has_norm = true;          // in front of it, where the model has such norms
   std::int64_t chosen = 0;       // keys that a query reads of all that are kept; 0 = all it sees
   bool key_is_value = false;     // one projection is both, before norm and rotation
@@ -32,7 +33,7 @@ struct LayerMixer {
 
   // Tokens whose keys and values a sequence of `context` tokens keeps.
   std::int64_t kept_tokens(std::int64_t context) const {
-    if (kind != Mixer::attention || shares_kv) return 0;
+    if (kind != Mixer::attention || shares_kv || sees_all) return 0;
     if (outside > 0) return outside;
     std::int64_t kept = context;
     for (const std::int64_t bound : {window, chunk}) {

@@ -40,6 +40,15 @@ struct ExpertSpec {
   std::int64_t latent = 0;  // routed experts work in this width, between two linears; 0 = hidden
 };
 
+// The encoder in front of a decoder that sees what it read (T5, BART, Whisper).
+struct EncoderSpec {
+  std::int64_t layers = 0, heads = 0, intermediate = 0;
+  std::int64_t positions = 0;  // learned; 0 = none
+  std::int64_t tokens = 0;     // of every source
+  std::int64_t mels = 0;       // bands of the spectrum that two convolutions read; 0 = text
+  std::int64_t buckets = 0;    // of relative positions, with a bias per head; 0 = none
+};
+
 // Gemma 3n and 4: what a layer takes from a table of all layers' embeddings, and of Gemma 3n the
 // residual streams and the low-rank path beside attention.
 struct LayerInputSpec {
@@ -105,6 +114,8 @@ struct ModelSpec {
   bool inner_norms = false;  // a norm in front of o_proj and of down_proj, over the whole row
   bool has_sinks = false;    // one learned logit per query head
   bool qkv_bias = false;
+  bool k_bias = true;            // with qkv_bias: that of k too
+  bool outside_qk_norm = false;  // norms per head where another sequence is seen
   bool o_bias = false;
   bool mlp_bias = false;
   std::optional<std::int64_t> max_position;  // with what its rotary embedding is extended to
@@ -121,6 +132,7 @@ struct ModelSpec {
   std::optional<IndexerSpec> indexer;
   std::optional<CompressedSpec> compressed;
   std::optional<LayerInputSpec> layer_inputs;
+  std::optional<EncoderSpec> encoder;
   std::optional<Quantization> quantization;  // what the checkpoint states of itself
   std::vector<StoredOtherwise> stored_otherwise;
   std::string unread_quantization;      // why what it states is not read; "" where it is

@@ -36,6 +36,11 @@ Layouts::Id Layouts::id(const Parallel& parallel, const Precision& precision) {
   made.refusal = check_configuration(
       spec_,
       {spec_.id, parallel, precision, workload_of(Phase::decode, batch, 1, 1, routing_skew_)});
+  if (!made.refusal && spec_.encoder) {
+    made.refusal = Refusal{"encoder_decoder", "the encoder and the decoder of " + spec_.id +
+                                                  " run different layers: halmark model prices a "
+                                                  "step of either (--phase)"};
+  }
   if (!made.refusal) {
     made.rank_class = class_of(parallel, precision);
     made.cut = cut_of(parallel);

@@ -318,6 +318,32 @@ std::int64_t olmo(const Sizes& s) {
          s("num_hidden_layers") * (4 * h * h + gated(h, s("intermediate_size")));
 }
 
+// Two sides, of which the decoder attends twice; a bias per bucket and head on either.
+std::int64_t t5(const Sizes& s) {
+  const std::int64_t h = s("d_model"), inner = s("d_kv") * s("num_heads");
+  const std::int64_t attn = 4 * h * inner, ffn = 2 * h * s("d_ff");
+  return s("vocab_size") * h + s("num_layers") * (3 * attn + 2 * ffn + 5 * h) + 2 * h +
+         2 * s("relative_attention_num_buckets") * s("num_heads");
+}
+
+// Keys have no bias.
+std::int64_t whisper(const Sizes& s) {
+  const std::int64_t h = s("d_model"), attn = 4 * h * h + 3 * h;
+  const auto ffn = [&](const char* width) { return 2 * h * s(width) + s(width) + h; };
+  return s("vocab_size") * h + (s("max_source_positions") + s("max_target_positions")) * h +
+         3 * h * (s("num_mel_bins") + h) + 2 * h +
+         s("encoder_layers") * (attn + ffn("encoder_ffn_dim") + 4 * h) +
+         s("decoder_layers") * (2 * attn + ffn("decoder_ffn_dim") + 6 * h) + 4 * h;
+}
+
+std::int64_t bart(const Sizes& s) {
+  const std::int64_t h = s("d_model"), attn = 4 * h * h + 4 * h;
+  const auto ffn = [&](const char* width) { return 2 * h * s(width) + s(width) + h; };
+  return s("vocab_size") * h + 2 * (s("max_position_embeddings") + 2) * h + 4 * h +
+         s("encoder_layers") * (attn + ffn("encoder_ffn_dim") + 4 * h) +
+         s("decoder_layers") * (2 * attn + ffn("decoder_ffn_dim") + 6 * h);
+}
+
 // Configurations as their repositories write them, or in sizes of a hand's width where nobody has
 // published a count.
 std::vector<Row> rows() {
@@ -714,6 +740,51 @@ std::vector<Row> rows() {
        15'517'456'384,
        gpt_bigcode,
        {{"vocab_size", 1}, {"n_embd", 48}, {"n_layer", 1}, {"n_inner", 1}, {"n_positions", 1}}},
+      {"T5-small",
+       R"({"model_type": "t5", "is_encoder_decoder": true, "d_model": 512, "d_kv": 64,
+        "d_ff": 2048, "num_heads": 8, "num_layers": 6, "num_decoder_layers": 6,
+        "relative_attention_num_buckets": 32, "feed_forward_proj": "relu", "vocab_size": 32128})",
+       60'506'624,
+       t5,
+       {{"vocab_size", 1},
+        {"d_model", 2},
+        {"d_kv", 1},
+        {"d_ff", 1},
+        {"num_heads", 1},
+        {"relative_attention_num_buckets", 1}}},
+      {"Whisper-large-v3",
+       R"({"model_type": "whisper", "is_encoder_decoder": true,
+        "activation_function": "gelu", "d_model": 1280, "decoder_attention_heads": 20,
+        "decoder_ffn_dim": 5120, "decoder_layers": 32, "encoder_attention_heads": 20,
+        "encoder_ffn_dim": 5120, "encoder_layers": 32, "max_source_positions": 1500,
+        "max_target_positions": 448, "num_hidden_layers": 32, "num_mel_bins": 128,
+        "vocab_size": 51866})",
+       1'543'490'560,
+       whisper,
+       {{"vocab_size", 1},
+        {"d_model", 20},
+        {"encoder_layers", 1},
+        {"decoder_layers", 1},
+        {"encoder_ffn_dim", 1},
+        {"decoder_ffn_dim", 1},
+        {"num_mel_bins", 1},
+        {"max_source_positions", 1},
+        {"max_target_positions", 1}}},
+      {"BART-large",
+       R"({"model_type": "bart", "is_encoder_decoder": true,
+        "activation_function": "gelu", "d_model": 1024, "decoder_attention_heads": 16,
+        "decoder_ffn_dim": 4096, "decoder_layers": 12, "encoder_attention_heads": 16,
+        "encoder_ffn_dim": 4096, "encoder_layers": 12, "max_position_embeddings": 1024,
+        "num_hidden_layers": 12, "vocab_size": 50265})",
+       406'291'456,
+       bart,
+       {{"vocab_size", 1},
+        {"d_model", 16},
+        {"encoder_layers", 1},
+        {"decoder_layers", 1},
+        {"encoder_ffn_dim", 1},
+        {"decoder_ffn_dim", 1},
+        {"max_position_embeddings", 1}}},
       {"OLMo-7B",
        R"({"model_type": "olmo", "hidden_size": 4096, "intermediate_size": 11008,
         "num_attention_heads": 32, "num_hidden_layers": 32, "tie_word_embeddings": false,
@@ -752,6 +823,25 @@ TEST(FamilyCounts, follow_the_shapes_of_their_matrices_at_every_size) {
       EXPECT_EQ(parameters, row.formula(Sizes(config))) << row.name << ": " << step.field;
       EXPECT_NE(parameters, parameters_of(whole)) << row.name << ": " << step.field;
     }
+  }
+}
+
+// A step holds what it does not execute: both sides are counted in either phase. A source's keys
+// and values are made where it is read, and what a decode step multiplies are the decoder's
+// weights.
+TEST(FamilyCounts, an_encoder_decoder_holds_the_side_that_a_step_does_not_execute) {
+  for (const Row& row : rows()) {
+    const ModelSpec spec = read_model(row.config, row.name);
+    if (!spec.encoder) continue;
+    const OperatorGraph step = graph_of(spec, decode(1, 16));
+    const OperatorGraph pass = graph_of(spec, prefill(1, 16, 16));
+    EXPECT_EQ(pass.totals.parameters, step.totals.parameters) << row.name;
+    EXPECT_TRUE(has_operator(pass, "cross_kv_proj")) << row.name;
+    EXPECT_FALSE(has_operator(step, "cross_kv_proj")) << row.name;
+    EXPECT_TRUE(has_operator(step, "cross_attention")) << row.name;
+    EXPECT_FALSE(has_operator(pass, "cross_attention")) << row.name;
+    const auto split = build_graph(spec, decode(2, 16, {.tp = 2}));
+    EXPECT_TRUE(split) << text_of(split.why());
   }
 }
 

@@ -228,11 +228,11 @@ TEST(Coverage, encoders_and_encoder_decoders_are_refused_as_what_they_are) {
   for (const char* type : {"albert", "deberta", "deberta-v2"}) {
     says(refusal_of({{"model_type", type}}), "both directions");
   }
-  for (const char* type : {"t5", "bart", "whisper"}) {
+  for (const char* type : {"pegasus", "led", "marian"}) {
     says(refusal_of({{"model_type", type}}), "encoder-decoder");
   }
   // A known outer type does not hide a language tower that is not modelled.
-  says(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "t5"}}}}),
+  says(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "longt5"}}}}),
        "encoder-decoder");
 }
 
