@@ -3,11 +3,11 @@
 
 #include "cli/console/facts.hpp"
 #include "cli/serve.hpp"
+#include "pages/serve/state/served_state.hpp"
 #include "pages/simulate/serving_page.hpp"
 #include "report/report.hpp"
 #include "simulate/serving/serving_json.hpp"
 #include "simulate/timeline/timeline_export.hpp"
-#include "tune/serving/served_simulation.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -16,28 +16,9 @@ struct ServingFiles {
   std::string events, perfetto, html;
 };
 
-// The page has no other load than clients, and aggregated engines alone.
-void check_page(const tune::ServingQuestion& q) {
-  if (!q.has_rate && q.trace.empty() && q.mode == "aggregated") return;
-  throw refused("the page has clients of aggregated engines", "--html",
-                "leave it out, or --rate, --arrivals and --mode");
-}
-
-pages::PageState page_state(const tune::ServingQuestion& q, const tune::ServedSimulation& s) {
-  return {.device = known_device(q.latency.device).id,
-          .model = s.spec.id,
-          .dtype = q.dtype,
-          .shards = s.configuration.devices(),
-          .load = pages::PageLoad{.clients = q.load.clients,
-                                  .input = q.load.shape.input_tokens,
-                                  .output = q.load.shape.output_tokens,
-                                  .requests = q.load.requests,
-                                  .engine = q.engine_terms}};
-}
-
 CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
                       const ServingFiles& files) {
-  if (!files.html.empty()) check_page(q);
+  if (!files.html.empty()) pages::check_served_page(q);
   if (q.latency.sources.empty()) q.latency.sources = tune::default_sources();
   q.latency.engine = q.engine_terms;
   q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
@@ -52,7 +33,10 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   if (!files.perfetto.empty()) {
     write_whole_file(simulate::chrome_trace(s.record.timeline), files.perfetto);
   }
-  if (!files.html.empty()) write_page(global, page_state(q, s), files.html, out, q.latency.sources);
+  if (!files.html.empty()) {
+    const pages::PageState state = pages::served_page(q, s, known_device(q.latency.device).id);
+    write_page(global, state, files.html, out, q.latency.sources);
+  }
   return out;
 }
 

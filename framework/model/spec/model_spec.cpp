@@ -333,7 +333,6 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
 std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
   Json document = config_at(found.file.string());
-  Json document = config_at(found.file.string());
   add_stated_beside(found.file, document);
   if (!is_shipped(document)) return dump_json(document);
   document["id"] = found.pasted.shorter.empty() ? kept_name(model_names(document), id_or_path)

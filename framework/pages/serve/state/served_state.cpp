@@ -53,4 +53,23 @@ tune::ServingQuestion serving_question(const PageState& state, PricedSystem& sys
   return out;
 }
 
+void check_served_page(const tune::ServingQuestion& q) {
+  if (!q.has_rate && q.trace.empty() && q.mode == "aggregated") return;
+  throw refused("the page has clients of aggregated engines", "--html",
+                "leave it out, or --rate, --arrivals and --mode");
+}
+
+PageState served_page(const tune::ServingQuestion& q, const tune::ServedSimulation& server,
+                      const std::string& device) {
+  return {.device = device,
+          .model = server.spec.id,
+          .dtype = q.dtype,
+          .shards = server.configuration.devices(),
+          .load = PageLoad{.clients = q.load.clients,
+                           .input = q.load.shape.input_tokens,
+                           .output = q.load.shape.output_tokens,
+                           .requests = q.load.requests,
+                           .engine = q.engine_terms}};
+}
+
 }  // namespace halmark::pages
