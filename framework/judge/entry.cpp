@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -92,6 +93,10 @@ Language language_of(const std::string& path) {
   if (ending == ".cpp" || ending == ".cc" || ending == ".cxx") return Language::cpp;
   if (ending == ".cl") return Language::opencl;
   if (ending == ".cu") return Language::cuda;
+  const std::string beginning = beginning_of(path);
+  if (const FileKind* kind = kind_of(beginning); kind != nullptr && kind->id != "source") {
+    throw other_kind(beginning, path, "a kernel's source (.c, .cpp, .cc, .cxx, .cl or .cu)");
+  }
   throw refused("its ending says no language", path,
                 "name it .c, .cpp, .cc, .cxx, .cl (OpenCL) or .cu (CUDA)");
 }

@@ -48,6 +48,7 @@ const std::vector<Sample> samples = {
     {"openvino-bench", R"({"metadata": {}, "perfdata": {"results": []}})"},
     {"google-benchmark", R"({"context": {"date": "x"}, "benchmarks": [{"name": -nan}]})"},
     {"google-benchmark", R"({"benchmarks": [{"real_time": 1, "time_unit": "ns"}]})"},
+    {"google-benchmark", R"({"benchmarks": [{"name": "a", "run_type": "iteration"}]})"},
     {"pytest-benchmark", R"({"machine_info": {}, "benchmarks": [], "version": "4"})"},
     {"nvbench", R"({"meta": {"argv": []}, "devices": [], "benchmarks": []})"},
     {"jmh", R"([{"jmhVersion": "1.3", "benchmark": "b"}])"},
@@ -137,9 +138,9 @@ TEST(FileKinds, that_may_be_the_wanted_one_pass) {
   EXPECT_NO_THROW(require_kind("[]", "f", "llama-bench"));
   EXPECT_NO_THROW(require_kind("{}", "f", "llama-bench"));
   EXPECT_THAT(test::error_of([] { require_kind(R"({"alpha": 1})", "f", "llama-bench"); }).line(),
-              HasSubstr("JSON of another kind with the keys 'alpha', not rows of llama-bench"));
+              HasSubstr("JSON of another kind with the keys 'alpha', not output of llama-bench"));
   EXPECT_THAT(test::error_of([] { require_kind("words\n", "f", "arrivals"); }).line(),
-              HasSubstr("text that begins with 'words', not recorded arrivals"));
+              HasSubstr("text that begins with 'words', not a recording of arrivals"));
 }
 
 TEST(FileKinds, of_files_are_read_from_their_beginning) {

@@ -121,7 +121,7 @@ TEST_F(LlamaBench, a_file_that_is_damaged_is_refused_with_its_place) {
               HasSubstr("r.json:1.n_prompt: it is null; a number is expected"));
   EXPECT_THAT(refusal(in_lines(row(prefill)) + "{\"x\":}\n"), HasSubstr("r.json:2:6"));
   EXPECT_THAT(refusal("[]"), HasSubstr("no test is in it"));
-  EXPECT_THAT(refusal("\"text\""), HasSubstr("not rows of llama-bench"));
+  EXPECT_THAT(refusal("\"text\""), HasSubstr("not output of llama-bench"));
   EXPECT_THAT(refusal("[1]"), HasSubstr("r.json:[0]: an object is expected"));
   EXPECT_THAT(refusal('[' + row(prefill) + ",1]"), HasSubstr("r.json:[1]: an object is expected"));
 }
