@@ -67,7 +67,7 @@ Dtype dtype_named(const std::string& text) {
 void require_sizes(const OpContract& contract, const Params& given) {
   std::string missing;
   for (const ParamSpec* spec : missing_of(contract, given)) {
-    missing += (missing.empty() ? "" : ", ") + std::string(spec->name) + " (" +
+    missing += (missing.empty() ? "'" : ", '") + std::string(spec->name) + "' (" +
                std::string(spec->meaning) + ')';
   }
   if (missing.empty()) return;

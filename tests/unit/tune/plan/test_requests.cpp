@@ -123,7 +123,7 @@ TEST(BenchRequest, all_that_is_missing_is_named_at_once_with_words_that_miss_not
   EXPECT_THAT(error_of([&] { take_usual(none); }).what(), HasSubstr("--op is required"));
   const Error error =
       error_of([] { kernel_cases({.op = "gemm", .params = "m=512", .dtypes = {"f32"}}); });
-  EXPECT_THAT(error.what(), HasSubstr("op gemm lacks n (columns of dst), k (columns of src"));
+  EXPECT_THAT(error.what(), HasSubstr("op gemm lacks 'n' (columns of dst), 'k' (columns of src"));
   EXPECT_EQ(error.remedy(), "as in --params m=512,n=1024,k=1024 --dtype f32");
 }
 
