@@ -15,6 +15,12 @@ namespace {
 constexpr std::array<std::string_view, 6> encoder_decoder_types = {"t5",   "mt5",   "umt5",
                                                                    "bart", "mbart", "whisper"};
 
+constexpr std::int64_t sides_max = 10'000;
+
+void check_layers(const ConfigReader& config, const char* field, std::int64_t layers) {
+  if (layers > sides_max) config.refuse(field, "must lie in 1.." + std::to_string(sides_max));
+}
+
 bool is_t5(const ModelSpec& spec) { return spec.architecture.ends_with("t5"); }
 
 void read_t5(ConfigReader& config, ModelSpec& spec) {
@@ -23,6 +29,7 @@ void read_t5(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_attention_heads", "num_heads");
   config.also_named("intermediate_size", "d_ff");
   const std::int64_t layers = config.required_size("num_layers");
+  check_layers(config, "num_layers", layers);
   config.set_derived("num_hidden_layers", config.size("num_decoder_layers").value_or(layers));
   config.set_default("tie_word_embeddings", true);
   decoder::read_shape(config, spec);
@@ -73,9 +80,11 @@ void read_bart_like(ConfigReader& config, ModelSpec& spec) {
   config.also_named("hidden_act", "activation_function");
   config.also_named("num_decoder_layers", "decoder_layers");
   const std::int64_t layers = config.required_size("num_decoder_layers");
+  check_layers(config, "num_decoder_layers", layers);
   // Files state one side's number here; both are stated under names of their own.
   config.ignore({"num_hidden_layers"});
   spec.encoder->layers = config.required_size("encoder_layers");
+  check_layers(config, "encoder_layers", spec.encoder->layers);
   spec.encoder->heads = config.required_size("encoder_attention_heads");
   spec.encoder->intermediate = config.required_size("encoder_ffn_dim");
   config.set_default("tie_word_embeddings", true);

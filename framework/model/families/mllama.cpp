@@ -18,7 +18,12 @@ constexpr std::array<std::string_view, 2> mllama_types = {"mllama", "mllama_text
 std::int64_t image_tokens(ConfigReader& config) {
   const std::int64_t side = config.size("vision_config.image_size").value_or(560) /
                             config.size("vision_config.patch_size").value_or(14);
-  return (side * side + 1) * config.size("vision_config.max_num_tiles").value_or(4);
+  const std::int64_t tiles = config.size("vision_config.max_num_tiles").value_or(4);
+  constexpr std::int64_t side_max = 1024, tiles_max = 64;
+  if (side > side_max || tiles > tiles_max) {
+    config.refuse("vision_config", "states images of more than 1024 x 1024 patches in 64 tiles");
+  }
+  return (side * side + 1) * tiles;
 }
 
 void read_mllama(ConfigReader& config, ModelSpec& spec) {

@@ -63,6 +63,8 @@ bool matches_any_level(std::string_view glob, const std::string& module) {
 // The polynomial matcher: the other one takes exponential time on some expressions, and a file
 // states them.
 std::regex compiled(const std::string& text) {
+  constexpr std::size_t text_max = 1024;  // its compiler recurses into what is nested
+  if (text.size() > text_max) throw std::regex_error(std::regex_constants::error_complexity);
   return std::regex(text, std::regex_constants::ECMAScript | std::regex_constants::__polynomial);
 }
 
@@ -108,7 +110,8 @@ ModulePatterns::ModulePatterns(const std::vector<std::string>& patterns) {
       continue;
     }
     const auto prefix = layer_prefix(pattern);
-    if (prefix && !is_of_other_tower(*prefix) &&
+    constexpr std::size_t prefixes_max = 8;
+    if (prefix && !is_of_other_tower(*prefix) && prefixes_.size() < prefixes_max &&
         std::ranges::find(prefixes_, *prefix) == prefixes_.end()) {
       prefixes_.push_back(*prefix);
     }

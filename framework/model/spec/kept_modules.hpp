@@ -31,6 +31,7 @@ class ModulePatterns {
   explicit ModulePatterns(const std::vector<std::string>& patterns);
   bool empty() const { return whole_.empty() && rest_.empty() && expressions_.empty(); }
   bool names(const std::string& module) const;
+  std::size_t tried() const { return rest_.size() + expressions_.size(); }  // one by one
   // What stands in front of the number of a layer in them: "model.language_model.layers.".
   const std::vector<std::string>& prefixes() const { return prefixes_; }
 

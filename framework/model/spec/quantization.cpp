@@ -183,6 +183,14 @@ LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const Line
 // A kind is of the method where any of its linears is; those that are not, or are in another
 // format, are told apart layer by layer.
 void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
+  std::size_t tried = stated.within.tried();
+  for (const quantization::Rule& rule : stated.rules) tried += rule.modules.tried();
+  constexpr std::size_t tries_max = 200'000;
+  if (tried * static_cast<std::size_t>(spec.layers) > tries_max) {
+    config.refuse("quantization_config", "lists " + std::to_string(tried) + " patterns for " +
+                                             std::to_string(spec.layers) +
+                                             " layers, more than are tried");
+  }
   const std::vector<std::string> prefixes = layer_prefixes(stated);
   std::vector<KernelKind> kinds;
   std::vector<StoredOtherwise> otherwise;

@@ -155,6 +155,7 @@ Json summary_json(const PricedStep& step) {
             {"fused_qkv", g.spec.fuses_qkv},
             {"assumed", g.spec.assumed},
             {"not_modelled", g.spec.not_modelled},
+            {"unconfirmed", g.spec.unconfirmed},
             {"not_read", g.spec.not_read},
             {"note", g.spec.note.empty() ? Json(nullptr) : Json(g.spec.note)}}},
           {"workload", w},

@@ -90,6 +90,13 @@ PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device) {
 }
 
 void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int64_t output_tokens) {
+  if (!spec.is_causal || spec.encoder) {
+    throw refused(
+        spec.id +
+            (spec.encoder ? " has an encoder beside its decoder" : " has no cache to decode from") +
+            ": requests of prompts and answers are not priced for it",
+        {}, "halmark model prices its steps: --phase prefill");
+  }
   if (const auto refusal = check_context(spec, input_tokens + output_tokens)) {
     throw refused(refusal->reason + ": " + refusal->text, "--input and --output",
                   "prompt and answer within what " + spec.id + " was made for");
