@@ -25,9 +25,9 @@ void check(const StepRequest& step, const ServedRequest& load) {
   }
   const DeploymentOptions& c = step.configuration;
   const StepQuestion& q = step.question;
-  const bool has_step = c.phase != "decode" || c.batch != 1 || c.new_tokens != 0 ||
-                        c.context != 0 || !c.stages.empty() || c.expert_imbalance != "balanced" ||
-                        step.cp != 1;
+  const bool has_step = (!c.phase.empty() && c.phase != "decode") || c.batch != 1 ||
+                        c.new_tokens != 0 || c.context != 0 || !c.stages.empty() ||
+                        c.expert_imbalance != "balanced" || step.cp != 1;
   const bool has_question = q.measured_ms || q.tokens_per_s || q.drafted != 0 ||
                             q.wants_longest_context || q.form.delta_chunk != 0 ||
                             !q.convention.empty() || !q.switches.empty() || q.peak != "datasheet";
