@@ -128,7 +128,10 @@ std::vector<FileUse> uses() {
        {"simulate", "serving", any_model, "--device", "h100-sxm", "--arrivals", "FILE"},
        {"arrivals.csv", "azure.csv"}},
       {"circuit", {"rank-qpu", "FILE"}, {"circuit.qasm"}},
-      {"tune", {"tune", "FILE", "--plan"}, {"sweep.toml", "config.json", "unknown.json"}},
+      // It says of a kernel's source how it is tuned.
+      {"tune",
+       {"tune", "FILE", "--plan"},
+       {"sweep.toml", "config.json", "unknown.json", "kernel.cpp"}},
       {"bench", {"bench", "--sweep", "FILE", "--variants", "all"}, sweeps},
       {"compare", {"compare", "FILE", "FILE"}, {"google.json"}},
       {"table", {"compare-devices", "FILE", "h100-sxm"}, {"device.toml"}},
