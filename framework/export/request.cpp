@@ -38,7 +38,7 @@ bool ExportRequest::is_platform() const {
 }
 
 std::string ExportRequest::engine_that_serves() const {
-  if (is_cluster() || is_platform()) return engine;
+  if (is_cluster() || is_platform()) return engine.empty() ? "vllm" : engine;
   return is_exchange(as) ? "" : as;
 }
 
@@ -57,7 +57,11 @@ EngineTable table_of(const ExportRequest& request,
     throw refused("an image is of a cluster, and " + printable(request.as) + " starts here",
                   "--image", "--as k8s, dynamo or llm-d");
   }
-  const std::string& engine = starts_engine ? request.engine : request.as;
+  if (!starts_engine && !request.engine.empty()) {
+    throw refused(printable(request.as) + " is the engine", "--engine",
+                  "--as k8s, dynamo or llm-d");
+  }
+  const std::string engine = starts_engine ? request.engine_that_serves() : request.as;
   if (std::ranges::find(engine_names(), engine) == engine_names().end()) {
     throw refused("nothing is written for '" + printable(engine) + "'",
                   starts_engine ? "--engine" : "--as", suggestion(engine, engine_names()));

@@ -20,9 +20,10 @@ struct MetricTable;
 
 struct ExportRequest {
   std::string as, server_version, checkpoint, out;
-  std::string engine = "vllm", nodes, image;  // of --as k8s, dynamo, llm-d; nodes of k8s alone
-  bool overwrites = false;                    // scripts and configs that are there
-  std::vector<EngineImport> own_steps;        // what engines measured of themselves
+  // Of --as k8s, dynamo, llm-d; nodes of k8s alone. engine: "" = vllm
+  std::string engine, nodes, image;
+  bool overwrites = false;              // scripts and configs that are there
+  std::vector<EngineImport> own_steps;  // what engines measured of themselves
   bool is_cluster() const { return as == "k8s"; }
   bool is_platform() const;                // which starts the engine of the request
   std::string engine_that_serves() const;  // "" where none does

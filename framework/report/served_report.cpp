@@ -182,7 +182,7 @@ std::string served_text(const ServedReport& r, bool color, int width) {
   const auto line = [&](const std::string& text) {
     return report::wrapped(report::clean_text(text), width, 4);
   };
-  // Sentences, which nobody copies: broken in files and pipes, too.
+  // Sentences, which are not copied: broken in files and pipes, too.
   const auto sentence = [&](const std::string& text) {
     return text.empty() ? text
                         : report::wrapped(report::clean_text(text), std::min(width, line_max), 4);

@@ -2,6 +2,8 @@
 
 test_forecasts.py TREE
 """
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -129,6 +131,13 @@ class Made(unittest.TestCase):
             self.assertRegex(done.stderr, r"\Aforecasts: .* has no tables of aiconfigurator-core.*\n\Z")
 
 
+def loaded(program):
+    loader = importlib.machinery.SourceFileLoader(program.name, str(program))
+    out = importlib.util.module_from_spec(importlib.util.spec_from_loader(program.name, loader))
+    loader.exec_module(out)
+    return out
+
+
 class Compared(unittest.TestCase):
     def test_served_rows_that_are_not_there_are_said_in_a_line(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -157,6 +166,31 @@ class Compared(unittest.TestCase):
         for words in ("serving gpt-oss-120b", "--device h200", "--tp 2", "--concurrency 8", "--input 1024 --output 128", "--engine vllm"):
             self.assertIn(words, asked)
         self.assertEqual(asked.count("\n"), 1)
+
+    def test_degrees_are_those_of_the_devices_that_there_are(self):
+        accuracy = loaded(tree / "scripts/accuracy")
+        columns = ("tp_size", "attention_dp_size", "pp_size", "moe_ep_size", "moe_tp_size")
+        for stated, asked in (((8, 1, 1, 8, 1), (8, 1, 1, 8)),  # of one server as they stand
+                              ((64, 1, 1, 8, 8), (8, 1, 1, 8)), ((1, 16, 1, 4, 4), (1, 4, 1, 4)),  # told as products
+                              ((4, 4, 1, 16, 1), (1, 4, 1, 4)), ((4, 4, 1, 1, 16), (1, 4, 1, 4)),
+                              ((16, 1, 1, 16, 1), (16, 1, 1, 16)), ((72, 1, 1, 1, 72), (72, 1, 1, 1)),  # two servers, a rack
+                              ((1, 8, 1, 1, 8), (1, 8, 1, 8))):  # experts cut over replicas
+            with self.subTest(stated=stated):
+                row = dict(zip(columns, map(str, stated)))
+                self.assertEqual(tuple(accuracy.degrees_of(row)[name] for name in ("tp", "dp", "pp", "ep")), asked)
+
+    def test_workers_of_a_kind_have_their_own_degrees(self):
+        accuracy = loaded(tree / "scripts/accuracy")
+        row = {"mode": "disagg", "model_path": "openai/gpt-oss-120b", "system": "gb200", "precision": "fp4", "backend": "trtllm",
+               "concurrency": "8", "isl": "1024", "osl": "128", "prefill_num_workers": "2", "decode_num_workers": "3"}
+        for kind, degrees in (("prefill_", (1, 4, 1, 4)), ("decode_", (8, 1, 1, 1))):
+            row |= dict(zip((kind + name for name in ("tp_size", "attention_dp_size", "pp_size", "moe_ep_size")), map(str, degrees)))
+        words = " ".join(accuracy.command(row, "halmark"))
+        for part in ("--mode disaggregated", "--tp 8", "--prefill-tp 1", "--prefill-dp 4", "--prefill-ep 4", "--prefill-workers 2",
+                     "--decode-workers 3"):
+            self.assertIn(part, words)
+        self.assertIsNone(accuracy.refusal(row))
+        self.assertEqual(accuracy.refusal(row | {"prefill_num_workers": ""}), "disaggregated: its workers are not stated")
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   q.latency.engine = q.engine_terms;
   q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
   const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
-  CommandResult out = shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels,
-                                                 s.record, s.summary, s.closed_form, s.keeps_ttft,
-                                                 s.keeps_tpot, s.ranges, s.basis, s.saturation}));
+  CommandResult out = shown(pages::serving_page(
+      {s.configuration, s.layout, s.plan, s.room, s.levels, s.record, s.summary, s.closed_form,
+       s.keeps_ttft, s.keeps_tpot, s.ranges, s.basis, s.saturation}));
   if (!files.events.empty()) {
     write_whole_file(serving::events_text(s.record.timeline), files.events);
     out.text += "events written to " + files.events + '\n';
@@ -36,6 +36,8 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   if (!files.html.empty()) {
     const pages::PageState state = pages::served_page(q, s, known_device(q.latency.device).id);
     write_page(global, state, files.html, out, q.latency.sources);
+    if (state.shards > 1)
+      out.text += "the page has the fastest layout of the same number of devices\n";
   }
   return out;
 }

@@ -68,6 +68,19 @@ int copies_in_server(const Deployment& d, const Ranks& ranks, const char* as) {
   return ranks.data;
 }
 
+// Of the files, which an engine may narrow while it loads them: 16 bits where the point does not
+// compute with what the checkpoint states. A volume of fewer bytes could not hold them.
+double checkpoint_bytes_at_most(const Deployment& d) {
+  const Configuration& c = d.configuration();
+  int bits = 16;
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (row.is_linear) bits = std::min(bits, dtype_bits(c.precision.*row.field));
+  }
+  const double copies_apart = d.is_moe ? c.parallel.dp : 1;  // experts are spread over them
+  return static_cast<double>(d.rank.weights) * c.parallel.tp * c.parallel.pp * copies_apart *
+         (d.stored == c.precision ? 1 : 16.0 / bits);
+}
+
 }  // namespace
 
 const std::vector<std::string>& platform_names() {
@@ -133,7 +146,6 @@ Json model_service_values(const Deployment& d, const Launch& launch,
                            : resource == "amd.com/gpu"  ? "amd"
                                                         : "intel-gaudi";
   constexpr double gib = 1024.0 * 1024 * 1024;
-  const double weights = static_cast<double>(d.rank.weights) * launch.devices_per_server;
   // The chart itself adds model, port and these two flags.
   const auto is_charts = [](const std::string& flag) { return is_tensor(flag) || is_data(flag); };
   Json container = {{"name", "vllm"},
@@ -144,7 +156,9 @@ Json model_service_values(const Deployment& d, const Launch& launch,
   return {{"modelArtifacts",
            {{"name", d.checkpoint},
             {"uri", "hf://" + d.checkpoint},
-            {"size", std::to_string(std::llround(std::ceil(1.1 * weights / gib)) + 1) + "Gi"}}},
+            {"size",
+             std::to_string(std::llround(std::ceil(1.1 * checkpoint_bytes_at_most(d) / gib)) + 1) +
+                 "Gi"}}},
           {"accelerator", {{"type", type}}},
           {"routing", {{"servicePort", 8000}, {"proxy", {{"enabled", false}}}}},
           {"decode",
@@ -170,6 +184,7 @@ TextFile platform_file(const std::string& as, const Deployment& d, const Launch&
                     : "helm install NAME llm-d-modelservice/llm-d-modelservice -f values.yaml; a "
                       "checkpoint that needs a token: modelArtifacts.authSecretName");
   for (const LaunchFlag& f : launch.flags) {
+    if (is_dynamo && is_data(f.flag)) continue;  // its copies are workers
     comment(f.flag + (f.value.empty() ? "" : ' ' + f.value) + ": " + f.why);
   }
   return {is_dynamo ? "dynamo.yaml" : "values.yaml", text + yaml_text(value)};

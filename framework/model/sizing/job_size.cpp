@@ -76,7 +76,7 @@ class Rests {
     state("power_w", figures_.power_w, "W per device",
           job.power_w ? "given" : "power of " + q_.device.id);
     state("pue", job.pue, "1", job.pue == 1 ? "assumed: devices alone" : "given");
-    state("price_per_device_hour", job.price_per_device_hour, "money per device and hour", "given");
+    state("price_per_device_hour", job.price_per_device_hour, "USD per device and hour", "given");
     state("carbon_g_per_kwh", job.carbon_g_per_kwh, "g/kWh", "given");
   }
 

@@ -95,7 +95,10 @@ std::string take_point(ServedReport& report, const SearchedFront& front,
   if (!next.as.empty()) {
     report.next = exports::next_line(*report.chosen, next, request.database);
     if (!request.written.as.empty())
-      report.next += " --out " + next.as + "/serve." + (next.is_cluster() ? "yaml" : "sh");
+      report.next += " --out " + next.as +
+                     (next.is_cluster()    ? "/serve.yaml"
+                      : next.is_platform() ? ""
+                                           : "/serve.sh");
   }
   return written(front, request, *report.chosen, document);
 }

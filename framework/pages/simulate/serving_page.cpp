@@ -150,12 +150,6 @@ Json closed_form_json(const ServingPage& page) {
           {"is_saturated", f.is_saturated}};
 }
 
-std::string layout_text(const Configuration& c) {
-  if (!c.served) return c.parallel.text();
-  return fmt::format("prefill {}x {} decode {}x {}", c.served->prefill_workers,
-                     c.served->prefill.text(), c.served->decode_workers, c.parallel.text());
-}
-
 // Behind the first line: an average over a run whose queue only grew is of no load.
 std::string saturation_text(const ServingPage& page) {
   if (!page.saturation || !page.saturation->is_saturated) return "";
@@ -178,7 +172,7 @@ report::View serving_page(const ServingPage& page) {
   const serving::ServerSummary& s = page.summary;
   report::View out;
   out.data = serving::server_json(page.plan, page.record, s);
-  out.data["configuration"] = layout_text(page.configuration);
+  out.data["configuration"] = page.layout;
   out.data["closed_form"] = closed_form_json(page);
   out.data["saturation"] = saturation_json(page);
   out.data["interval"] = interval_json(page);
@@ -190,7 +184,7 @@ report::View serving_page(const ServingPage& page) {
       "{} {} {}, {}: {} requests in {}, simulated{}\n"
       "KV cache of an engine: {} blocks of {} tokens, {} each on all ranks; {} of weights on a "
       "rank\n\n",
-      page.configuration.model, page.configuration.precision.name, layout_text(page.configuration),
+      page.configuration.model, page.configuration.precision.name, page.layout,
       serving::server_mode_name(page.plan.mode), page.record.requests.size(),
       duration_text(s.makespan_s * 1e9), saturation_text(page), engine.blocks, engine.block_tokens,
       bytes_text(engine.block_bytes), bytes_text(static_cast<double>(page.room.rank_weight_bytes)));

@@ -15,6 +15,7 @@ namespace halmark::pages {
 
 struct ServingPage {
   const Configuration& configuration;
+  const std::string& layout;
   const serving::ServerPlan& plan;
   const serving::CacheRoom& room;
   const serving::Levels& levels;

@@ -248,6 +248,7 @@ std::string next_command(const PricedStep& step, const StepAnswer& a) {
                        more->ep);
   }
   if (a.source == TimeSource::measured) return "halmark trace FILE.json --compare " + model;
+  if (!step.graph.spec.is_causal || step.graph.spec.encoder) return {};
   return fmt::format("halmark tune {}{} --devices {}", model, on, c.devices());
 }
 

@@ -140,7 +140,8 @@ std::string interference_text(std::span<const KernelPoint> points) {
   }
   if (!clean || *clean >= 0.5) return {};
   return "this machine is busy: interference from other processes in " +
-         rounded_percent_text(1 - *clean) + " of the samples (end them, or see halmark doctor); ";
+         std::string(points.size() > 1 ? "up to " : "") + rounded_percent_text(1 - *clean) +
+         " of the samples (end them, or see halmark doctor); ";
 }
 
 }  // namespace
@@ -163,6 +164,14 @@ std::string kernels_headline(std::span<const KernelPoint> points) {
     out += (peak.empty() && timed->matmul_flops <= 0 ? comma : "; ") + best +
            " of the best possible of these sizes";
     if (points.size() == 1) out += ", bound by " + std::string(limiter_name(timed->limiter));
+  }
+  if (points.size() > 1 && peak.empty() && best.empty() && timed->matmul_flops <= 0) {
+    out += " no peaks of this device to compare with: halmark peaks";
+  }
+  const auto bad = std::ranges::count_if(
+      points, [](const KernelPoint& p) { return !p.duration_ns || p.status != Status::ok; });
+  if (points.size() > 1 && bad > 0) {
+    out += "; " + std::to_string(bad) + " of " + std::to_string(points.size()) + " not ok";
   }
   return out + '\n';
 }

@@ -2,6 +2,7 @@
 #include "tune/plan/known_plan.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
@@ -89,14 +90,17 @@ PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device) {
   return out;
 }
 
+void require_requests(const ModelSpec& spec) {
+  if (spec.is_causal && !spec.encoder) return;
+  throw refused(
+      spec.id +
+          (spec.encoder ? " has an encoder beside its decoder" : " has no cache to decode from") +
+          ": requests of prompts and answers are not priced for it",
+      {}, "halmark model prices its steps: --phase prefill");
+}
+
 void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int64_t output_tokens) {
-  if (!spec.is_causal || spec.encoder) {
-    throw refused(
-        spec.id +
-            (spec.encoder ? " has an encoder beside its decoder" : " has no cache to decode from") +
-            ": requests of prompts and answers are not priced for it",
-        {}, "halmark model prices its steps: --phase prefill");
-  }
+  require_requests(spec);
   if (const auto refusal = check_context(spec, input_tokens + output_tokens)) {
     throw refused(refusal->reason + ": " + refusal->text, "--input and --output",
                   "prompt and answer within what " + spec.id + " was made for");
@@ -105,10 +109,13 @@ void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int6
 
 Device asked_device(AskedSweep& asked, const Folders& models, const Folders& devices) {
   if (asked.device.find(',') != std::string::npos && !std::filesystem::exists(asked.device)) {
-    std::string names = asked.device;
-    std::ranges::replace(names, ',', ' ');
-    throw refused("a search is on one device, and these are several", "--device",
-                  "halmark compare-devices " + names + " --model " + asked.model);
+    std::istringstream words(asked.device);
+    std::string names;
+    for (std::string name; std::getline(words >> std::ws, name, ',');) {
+      if (!name.empty()) names += name + ' ';
+    }
+    throw refused("a search is on one device, and '" + printable(asked.device) + "' is a list",
+                  "--device", "halmark compare-devices " + names + "--model " + asked.model);
   }
   const ModelSpec spec = load_model(asked.model, models);
   require_context(spec, asked.input_tokens, asked.output_tokens);
@@ -129,7 +136,7 @@ Device asked_device(AskedSweep& asked, const Folders& models, const Folders& dev
 
 void require_model(const std::string& word, const Folders& models, const Folders& sweeps) {
   const std::string ending = std::filesystem::path(word).extension().string();
-  for (const char* of_source : {".c", ".cc", ".cpp", ".cl", ".cu"}) {
+  for (const char* of_source : {".c", ".cc", ".cpp", ".cxx", ".cl", ".cu"}) {
     if (ending != of_source) continue;
     throw refused("'" + printable(word) + "' is a kernel's source, not a sweep or model", {},
                   "halmark judge " + word + " --op OP measures one; halmark study serve tunes it");

@@ -19,7 +19,9 @@ PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device);
 
 using Folders = std::vector<std::filesystem::path>;
 
-// Throws Error (exit 2) for requests that are longer than the model's positions.
+// Throws Error (exit 2) for a model that answers no prompts: an encoder, or one beside a decoder.
+void require_requests(const ModelSpec& spec);
+// The same for requests that are longer than the model's positions, too.
 void require_context(const ModelSpec& spec, std::int64_t input_tokens, std::int64_t output_tokens);
 
 // The device that was named, with what the words leave to the model: the precision that its

@@ -84,12 +84,51 @@ Parallel prefill_layout_of(const ServingQuestion& q, const Parallel& decode) {
     if (own != 0) *degree = own;
     if (own < 0) throw refused("a degree of " + std::to_string(own), "--prefill-*", "1 or more");
   }
-  const bool is_stated = out != decode || q.prefill_workers != 1 || q.decode_workers != 1;
-  if (is_stated && mode_of(q.mode) != ServerMode::disaggregated) {
-    throw refused("a server of mode " + q.mode + " has no workers of a kind",
-                  "--prefill-*, --decode-workers", "--mode disaggregated has");
-  }
   return out;
+}
+
+struct Unread {
+  bool is_stated;
+  const char *option, *of;
+};
+
+// What is stated and would change nothing: an option belongs to the load or the mode that reads it.
+void check_unread(const ServingQuestion& q) {
+  const ServerMode mode = mode_of(q.mode);
+  const ServingQuestion none;
+  const bool is_trace = !q.trace.empty(), has_clients = !is_trace && !q.has_rate;
+  const bool has_kinds = mode == ServerMode::disaggregated;
+  const serving::LoadQuestion& load = q.load;
+  for (const Unread& u :
+       {Unread{!has_kinds &&
+                   (q.prefill != none.prefill || q.prefill_workers != 1 || q.decode_workers != 1),
+               "--prefill-*, --decode-workers", "with --mode disaggregated"},
+        {!has_kinds && q.link_gb_per_s != 0, "--link-gb-per-s", "with --mode disaggregated"},
+        {mode != ServerMode::shared && q.prefill_share, "--prefill-share", "with --mode shared"},
+        {(mode != ServerMode::aggregated || q.dp * q.pp == 1) && q.devices == 0 && q.migrates,
+         "--migrate", "by several aggregated engines (--dp)"},
+        {!q.has_rate && load.variation != none.load.variation, "--burst", "with --rate"},
+        {!has_clients && load.clients != none.load.clients, "--concurrency",
+         "without --rate and --arrivals"},
+        {!has_clients && q.begins_at_once, "--at-once", "without --rate and --arrivals"},
+        {is_trace && q.has_rate, "--rate", "without --arrivals"},
+        {is_trace && load.shape != none.load.shape, "--input, --output", "without --arrivals"},
+        {is_trace && load.requests != none.load.requests, "--requests", "without --arrivals"},
+        {(load.prefix_tokens > 0) != (load.prefix_share > 0) ||
+             (is_trace && load.prefix_tokens > 0),
+         "--prefix-tokens, --prefix-share", "with each other, and without --arrivals"}}) {
+    if (!u.is_stated) continue;
+    throw refused(std::string("it is read only ") + u.of, u.option, "leave it out");
+  }
+  if (q.link_gb_per_s < 0) {
+    throw refused(number_text(q.link_gb_per_s) + " GB/s", "--link-gb-per-s", "above 0");
+  }
+}
+
+std::string layout_text(const ServingQuestion& q, const Parallel& decode, const Parallel& prefill) {
+  if (mode_of(q.mode) != ServerMode::disaggregated) return decode.text();
+  return "prefill " + std::to_string(q.prefill_workers) + "x " + prefill.text() + " decode " +
+         std::to_string(q.decode_workers) + "x " + decode.text();
 }
 
 void check_devices(const ServingQuestion& q, const Parallel& decode, const Parallel& prefill) {
@@ -99,7 +138,7 @@ void check_devices(const ServingQuestion& q, const Parallel& decode, const Paral
                                          : decode.devices();
   if (q.devices == 0 || devices == q.devices) return;
   throw refused(std::to_string(q.devices) + " devices, and the layout has " +
-                    std::to_string(devices) + ": " + decode.text(),
+                    std::to_string(devices) + ": " + layout_text(q, decode, prefill),
                 "--devices", "leave it out, or change --tp, --pp, --dp or the workers");
 }
 
@@ -120,6 +159,8 @@ class Simulation {
             &device_, 0) {}
 
   ServedSimulation run() {
+    check_unread(q_);
+    require_requests(spec_);
     ServedSimulation out;
     out.spec = spec_;
     out.configuration = {.model = spec_.id,
@@ -130,6 +171,7 @@ class Simulation {
     const auto layout = checked(out.configuration.parallel, out.configuration.precision);
     const Parallel prefill = prefill_layout_of(q_, out.configuration.parallel);
     check_devices(q_, out.configuration.parallel, prefill);
+    out.layout = layout_text(q_, out.configuration.parallel, prefill);
     const auto prefill_layout = checked(prefill, out.configuration.precision);
     plan(out, layout, prefill_layout, load);
     closed_form(out, layout);
@@ -225,14 +267,6 @@ class Simulation {
     const Parallel& prefill = steps_.parallel(prefill_layout);
     // Each replica and each stage of a layout has a batch of its own.
     plan.engines = parallel.dp * parallel.pp;
-    if (plan.mode == ServerMode::disaggregated) {
-      out.configuration.served = {.request = q_.load.shape,
-                                  .concurrency = q_.load.clients,
-                                  .mode = ServingMode::disaggregated,
-                                  .prefill = prefill,
-                                  .prefill_workers = q_.prefill_workers,
-                                  .decode_workers = q_.decode_workers};
-    }
     plan.prefill_workers = q_.prefill_workers * prefill.dp * prefill.pp;
     plan.decode_workers = q_.decode_workers * plan.engines;
     plan.engine = engine(out.room, layout, context);
@@ -240,7 +274,7 @@ class Simulation {
       serving::CacheRoom room;
       plan.prefill = engine(room, prefill_layout, context);
     }
-    plan.prefill_share = q_.prefill_share;
+    plan.prefill_share = q_.prefill_share.value_or(0.5);
     // Every rank of the narrower side sends or takes its part.
     const int narrower = std::min(parallel.tp, prefill.tp);
     const double rate = q_.link_gb_per_s > 0 ? q_.link_gb_per_s * bytes_per_gb

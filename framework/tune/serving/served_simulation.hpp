@@ -25,8 +25,8 @@ struct ServingQuestion {
   // decode.
   int prefill_workers = 1, decode_workers = 1;
   Parallel prefill = {.dp = 0, .tp = 0, .pp = 0, .ep = 0};
-  double prefill_share = 0.5;  // shared
-  std::string trace;           // file of arrivals; "" = by rate or clients
+  std::optional<double> prefill_share;  // of a shared device's time; half where none is stated
+  std::string trace;                    // file of arrivals; "" = by rate or clients
   serving::LoadQuestion load = {.shape = {1024, 128}, .requests = 200};
   bool has_rate = false;
   // Of a closed loop: all clients begin together, as benchmarks do; else evenly over a request, as
@@ -47,6 +47,7 @@ struct ServingQuestion {
 struct ServedSimulation {
   ModelSpec spec;
   Configuration configuration;
+  std::string layout;  // of all workers: "prefill 2x dp1 tp4 pp1 ep1 decode 3x dp1 tp8 pp1 ep1"
   serving::ServerPlan plan;
   serving::CacheRoom room;
   serving::Levels levels;

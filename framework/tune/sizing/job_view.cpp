@@ -104,7 +104,7 @@ std::string replicas_text(const Device& device, const ModelSpec& spec, const Job
                      r.levels.empty() ? "" : "; " + r.levels);
 }
 
-// What an MFU that nobody stated is worth: of the runs that papers report, most lie between 30 and
+// What an assumed MFU is worth: of the runs that papers report, most lie between 30 and
 // 50 %.
 std::string margin_text(const SizedJob& sized) {
   const auto mfu = std::ranges::find(sized.assumptions, "mfu", &Assumption::name);
@@ -115,6 +115,7 @@ std::string margin_text(const SizedJob& sized) {
     const double devices = std::ceil(sized.plan.exact_devices * *mfu->value / other);
     return std::max(static_cast<std::int64_t>(devices), sized.devices_for_memory);
   };
+  if (devices_at(0.3) == devices_at(0.5)) return {};  // memory decides
   return fmt::format("; at {:.0f} % MFU, which is assumed: {} at 30 %, {} at 50 %",
                      100 * *mfu->value, devices_at(0.3), devices_at(0.5));
 }
@@ -166,7 +167,7 @@ report::View job_view(const ModelSpec& spec, const Device& device, const Job& as
   return {.data = std::move(data),
           .text = fmt::format("{}{}energy {}, cost {}, carbon {}\n\n{}{}", answer,
                               replica != nullptr ? ", " : "", figure(plan.energy_kwh, "kWh"),
-                              figure(plan.cost, "money"), figure(plan.carbon_kg, "kg CO2e"),
+                              figure(plan.cost, "USD"), figure(plan.carbon_kg, "kg CO2e"),
                               assumptions.text, notes)};
 }
 

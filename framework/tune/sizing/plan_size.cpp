@@ -38,6 +38,16 @@ void check_floor(const PlanSizeQuestion& q) {
   }
 }
 
+struct Given {
+  const char* name;
+  bool is_given;
+  const char* reason;
+};
+constexpr const char* of_forecast =
+    " is of a served load that is forecast; a training run and a stated MFU know no latency";
+constexpr const char* of_training = " is of a training run, by --tokens";
+constexpr const char* of_requests = " is of a served load, by --users or --requests-per-s";
+
 void check(const PlanSizeQuestion& q) {
   if (q.model.empty()) throw refused("no model is named", {}, "name an id or a config.json");
   for (const std::int64_t tp : q.tp) {
@@ -49,13 +59,17 @@ void check(const PlanSizeQuestion& q) {
     throw refused("no device is named", {}, "--device ID; halmark devices --known lists them");
   }
   require_answerable(q.job);
-  if (is_forecast(q.job)) return;
-  for (const auto& [name, is_given] : {std::pair{"a level", q.levels.any()},
-                                       {"--tp", !q.tp.empty()},
-                                       {"--latency", !q.latency.empty()}}) {
-    if (!is_given) continue;
-    throw refused(std::string(name) + " is of a served load that is forecast", {},
-                  "a training run and a stated MFU know no latency");
+  const Job none = PlanSizeQuestion().job, &job = q.job;
+  const bool is_forecast = tune::is_forecast(job);
+  for (const auto& [name, is_given, reason] :
+       {Given{"a level", !is_forecast && q.levels.any(), of_forecast},
+        {"--tp", !is_forecast && !q.tp.empty(), of_forecast},
+        {"--latency", !is_forecast && !q.latency.empty(), of_forecast},
+        {"--sequence", !job.tokens && job.sequence != none.sequence, of_training},
+        {"--input", job.tokens && job.input_tokens != none.input_tokens, of_requests},
+        {"--output", job.tokens && job.output_tokens != none.output_tokens, of_requests},
+        {"--decode-mfu", job.tokens && job.decode_mfu, of_requests}}) {
+    if (is_given) throw refused(std::string(name) + reason, {}, "leave it out");
   }
 }
 

@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "plan-size llama-3.1-8b --device h100 --users 50 --ttft 1s --tpot 40ms --price "
                  "h100=2.5",
                  {"^1 x h100-sxm serve 50 users", "; TTFT <= 1000 ms, TPOT <= 40\\.0 ms$",
-                  "^1 day: 24 device-hours, energy .*, cost 60 money"}},
+                  "^1 day: 24 device-hours, energy .*, cost 60 USD"}},
         Question{"how_many_at_a_price_of_another_device",
                  "plan-size llama-3.1-8b --device h100 --users 50 --price h200=2.5",
                  {"^halmark: --price: the load is of h100-sxm, not of h200$"},

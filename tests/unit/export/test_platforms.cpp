@@ -81,6 +81,23 @@ TEST(GraphDeployment, copies_are_workers_and_the_flags_are_those_of_the_engine) 
             "--model-path");
 }
 
+// 80 GiB of 16 bits on four ranks: the files do not shrink with what they are narrowed to while an
+// engine loads them, nor grow with copies of the model.
+TEST(ModelServiceValues, have_a_volume_that_holds_the_files_whatever_the_point_computes_in) {
+  const auto gib_of = [](const Deployment& d) {
+    const Json out = model_service_values(d, test::launch(d, "vllm", "0.20.1"), {});
+    return std::stoi(out["modelArtifacts"]["size"].get<std::string>());
+  };
+  EXPECT_EQ(gib_of(test::small_deployment({.tp = 4})), 89) << "a tenth and one more";
+  EXPECT_EQ(gib_of(test::small_deployment({.dp = 2, .tp = 4})), 89);
+  Deployment narrowed = test::small_deployment({.tp = 4});
+  narrowed.point.configuration.precision.set_linears(Dtype::f8_e4m3fn);
+  narrowed.rank.weights /= 2;
+  EXPECT_EQ(gib_of(narrowed), 89);
+  narrowed.stored = narrowed.point.configuration.precision;
+  EXPECT_EQ(gib_of(narrowed), 45) << "stored so";
+}
+
 TEST(ModelServiceValues, have_the_keys_that_the_chart_publishes) {
   const Deployment d = test::small_deployment({.dp = 2, .tp = 4});
   const Launch launch = test::launch(d, "vllm", "0.20.1");

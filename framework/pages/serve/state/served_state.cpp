@@ -46,17 +46,31 @@ tune::ServingQuestion serving_question(const PageState& state, PricedSystem& sys
   out.latency.sources = sources.latency;
   out.load.shape = {load.input, load.output};
   out.load.requests = load.requests;
-  out.load.clients = load.clients;
   out.has_rate = load.rate.has_value();
+  if (!out.has_rate) out.load.clients = load.clients;
   out.load.rate_per_s = load.rate.value_or(1);
   out.engine_terms = load.engine;
   return out;
 }
 
 void check_served_page(const tune::ServingQuestion& q) {
-  if (!q.has_rate && q.trace.empty() && q.mode == "aggregated") return;
-  throw refused("the page has clients of aggregated engines", "--html",
-                "leave it out, or --rate, --arrivals and --mode");
+  const tune::ServingQuestion none;
+  for (const auto& [option, is_stated] :
+       {std::pair{"--arrivals", !q.trace.empty()},
+        {"--rate", q.has_rate},
+        {"--mode", q.mode != none.mode},
+        {"--burst", q.load.variation != none.load.variation},
+        {"--prefix-tokens", q.load.prefix_tokens != 0},
+        {"--token-budget", q.engine.token_budget != none.engine.token_budget},
+        {"--kv-blocks", q.engine.blocks != 0},
+        {"--block-tokens", q.engine.block_tokens != none.engine.block_tokens},
+        {"--max-batch", q.engine.requests_max != 0},
+        {"--cold-start", !q.cold_start.empty()},
+        {"--migrate", q.migrates}}) {
+    if (!is_stated) continue;
+    throw refused(std::string("the page around a server has no ") + option, "--html",
+                  "leave one of the two out");
+  }
 }
 
 PageState served_page(const tune::ServingQuestion& q, const tune::ServedSimulation& server,

@@ -15,8 +15,8 @@ PageState decode_of(const PageState& state);
 tune::ServingQuestion serving_question(const PageState& state, PricedSystem& system,
                                        const PageSources& sources);
 
-// The other way: the page around a simulated server, on the device of this id. The page has clients
-// of aggregated engines: others are refused before they are simulated.
+// The other way: the page around a simulated server, on the device of this id. What its state has
+// no word for is refused before it is simulated.
 void check_served_page(const tune::ServingQuestion& question);
 PageState served_page(const tune::ServingQuestion& question, const tune::ServedSimulation& server,
                       const std::string& device);

@@ -30,7 +30,7 @@ ServingQuestion question() {
 ServedSimulation run(const ServingQuestion& q) { return simulate_serving(q, models, devices); }
 
 std::string refusal_of(const ServingQuestion& q) {
-  return error_of([&] { run(q); }).what();
+  return error_of([&] { run(q); }).line();
 }
 
 TEST(ServedSimulation, tensor_parallelism_takes_the_devices_that_the_others_leave) {
@@ -66,7 +66,10 @@ TEST(ServedSimulation, the_workers_of_both_kinds_are_devices) {
   EXPECT_DOUBLE_EQ(s.plan.link_bytes_per_s, 25e9) << "every rank of the narrower side sends";
   EXPECT_FALSE(s.closed_form);
   q.devices = 6;
-  EXPECT_THAT(refusal_of(q), HasSubstr("6 devices, and the layout has 7"));
+  EXPECT_THAT(
+      refusal_of(q),
+      HasSubstr(
+          "6 devices, and the layout has 7: prefill 2x dp1 tp2 pp1 ep1 decode 3x dp1 tp1 pp1 ep1"));
   q.devices = 0;
   q.tp = 2;
   EXPECT_DOUBLE_EQ(run(q).plan.link_bytes_per_s, 50e9);
@@ -78,13 +81,43 @@ TEST(ServedSimulation, the_workers_of_both_kinds_are_devices) {
   q.devices = 2 * 2 + 3 * 4;
   EXPECT_EQ(run(q).configuration.parallel, (Parallel{.dp = 2, .tp = 2}));
   q.mode = "aggregated";
-  EXPECT_THAT(refusal_of(q), HasSubstr("mode aggregated has no workers of a kind"));
+  EXPECT_THAT(refusal_of(q), HasSubstr("it is read only with --mode disaggregated"));
   q = question();
+  q.mode = "disaggregated";
   q.prefill.tp = -1;
   EXPECT_THAT(refusal_of(q), HasSubstr("a degree of -1"));
   q = question();
   q.mode = "split";
   EXPECT_THAT(refusal_of(q), HasSubstr("'split' is no way to serve"));
+}
+
+TEST(ServedSimulation, what_a_load_or_a_mode_does_not_read_is_refused) {
+  const std::pair<const char*, std::function<void(ServingQuestion&)>> rows[] = {
+      {"--link-gb-per-s", [](auto& q) { q.link_gb_per_s = 25; }},
+      {"--prefill-share", [](auto& q) { q.prefill_share = 0.5; }},
+      {"--prefill-*", [](auto& q) { q.prefill.tp = q.tp; }},
+      {"--decode-workers", [](auto& q) { q.decode_workers = 2; }},
+      {"--migrate", [](auto& q) { q.migrates = true; }},
+      {"--burst", [](auto& q) { q.load.variation = 2; }},
+      {"--concurrency", [](auto& q) { q.has_rate = true, q.load.clients = 4; }},
+      {"--at-once", [](auto& q) { q.has_rate = q.begins_at_once = true; }},
+      {"--rate", [](auto& q) { q.trace = "a.csv", q.has_rate = true; }},
+      {"--input, --output", [](auto& q) { q.trace = "a.csv"; }},
+      {"--prefix-tokens", [](auto& q) { q.load.prefix_tokens = 16; }},
+      {"--prefix-share", [](auto& q) { q.load.prefix_share = 1; }},
+  };
+  for (const auto& [option, change] : rows) {
+    SCOPED_TRACE(option);
+    ServingQuestion q = question();
+    q.load.clients = 1;
+    change(q);
+    EXPECT_THAT(refusal_of(q), HasSubstr(option));
+    EXPECT_THAT(refusal_of(q), HasSubstr("it is read only"));
+  }
+  ServingQuestion q = question();
+  q.mode = "disaggregated";
+  q.link_gb_per_s = -5;
+  EXPECT_THAT(refusal_of(q), HasSubstr("-5 GB/s"));
 }
 
 // 32 layers of 8 KV heads of 128, two bytes each, keys and values: 128 KiB a token.
@@ -127,6 +160,7 @@ TEST(ServedSimulation, a_closed_loop_has_the_figures_of_its_closed_form) {
   q.dp = 3;  // four clients do not divide by three engines
   EXPECT_FALSE(run(q).closed_form);
   q = question();
+  q.load.clients = 1;
   q.has_rate = true;
   EXPECT_FALSE(run(q).closed_form);
 }
