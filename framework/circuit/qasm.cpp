@@ -14,7 +14,7 @@ namespace halmark::circuit {
 namespace {
 
 constexpr const char* way_out = "write the circuit out, with measurements at its end";
-constexpr std::int64_t statements_max = 2'000'000;  // that are executed, empty ones too
+constexpr int blocks_deep = 64;
 
 struct NotRead {
   std::string_view word, what;
@@ -58,6 +58,7 @@ class Parser final : public BodyReader {
   }
 
   void read_body(const GateDefinition& definition) override {
+    tokens_.spend(statement_steps);
     tokens_.go_to(definition.body);
     while (!tokens_.accept("}")) statement();
   }
@@ -89,9 +90,7 @@ class Parser final : public BodyReader {
   }
 
   void statement() {
-    if (++statements_ > statements_max) {
-      tokens_.refuse(tokens_.peek(), "more than 2 million statements are executed");
-    }
+    tokens_.spend(statement_steps);
     const Token word = tokens_.peek();
     if (tokens_.accept("@")) return annotation(word);
     if (word.kind != Token::Kind::word) {
@@ -195,6 +194,7 @@ class Parser final : public BodyReader {
   }
 
   void block() {
+    if (++depth_ > blocks_deep) tokens_.refuse(tokens_.peek(), "blocks within 64 others");
     scopes_.open();
     if (tokens_.accept("{")) {
       while (!tokens_.accept("}")) {
@@ -205,6 +205,7 @@ class Parser final : public BodyReader {
       statement();
     }
     scopes_.close();
+    --depth_;
   }
 
   // What a condition or range says is known, unless bits stand in it.
@@ -246,6 +247,7 @@ class Parser final : public BodyReader {
     const std::size_t body = tokens_.at();
     if (values.empty()) tokens_.skip_statement();
     for (const double value : values) {
+      tokens_.spend(statement_steps);
       tokens_.go_to(body);
       scopes_.open();
       scopes_.declare(name.text, {.number = value, .type = type});
@@ -256,9 +258,7 @@ class Parser final : public BodyReader {
 
   void reset(const Token& word) {
     for (const int qubit : registers_.operand(Value::Kind::qubits)) {
-      const bool is_measured = std::ranges::any_of(
-          circuit_.measured, [qubit](const Measured& m) { return m.qubit == qubit; });
-      if (!is_measured && !gates_.is_touched(qubit)) continue;
+      if (!gates_.is_used(qubit)) continue;
       tokens_.refuse(word, "not read: 'reset' of a qubit that was used before", way_out);
     }
   }
@@ -326,7 +326,7 @@ class Parser final : public BodyReader {
   Circuit circuit_;
   Registers registers_;
   GateUses gates_;
-  std::int64_t statements_ = 0;
+  int depth_ = 0;  // of blocks, those of gates within gates too
 };
 
 }  // namespace

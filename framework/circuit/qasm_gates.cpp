@@ -177,6 +177,7 @@ GateUses::Gates GateUses::raised(const GateCall& call, const Gates& gates, doubl
   }
   const Gates once = power < 0 ? undone(gates) : gates;
   Gates out;
+  if (once.empty()) return out;
   for (auto i = std::llround(std::fabs(power)); i > 0; --i) {
     out.insert(out.end(), once.begin(), once.end());
     if (out.size() > circuit_gates_max) tokens_.refuse(call.at, "more than 10^6 gates");
@@ -185,6 +186,7 @@ GateUses::Gates GateUses::raised(const GateCall& call, const Gates& gates, doubl
 }
 
 void GateUses::add(const Token& at, GateUse gate) {
+  tokens_.spend(statement_steps);
   Gates& into = into_ != nullptr ? *into_ : gates_;
   if (into.size() >= circuit_gates_max) tokens_.refuse(at, "more than 10^6 gates");
   if (into_ == nullptr) {

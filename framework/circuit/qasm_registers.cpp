@@ -60,6 +60,8 @@ std::vector<double> Registers::range() {
   tokens_.expect("]");
   const double count = std::floor((last - first) / step) + 1;
   if (step == 0 || !(count <= range_max)) tokens_.refuse(at, "a range of more than 10^6 values");
+  if (count < 1) return out;
+  tokens_.spend(static_cast<std::size_t>(count));
   for (int i = 0; i < static_cast<int>(count); ++i) out.push_back(first + step * i);
   return out;
 }
@@ -92,10 +94,16 @@ void Registers::alias() {
   const Token name = tokens_.expect_word("a name");
   require_new(name);
   tokens_.expect("=");
-  Value value{.kind = Value::Kind::qubits, .places = operand(Value::Kind::qubits)};
-  while (tokens_.accept("+")) {
-    tokens_.expect("+");
-    for (const int qubit : operand(Value::Kind::qubits)) value.places.push_back(qubit);
+  Value value{.kind = Value::Kind::qubits};
+  std::vector<bool> is_there(static_cast<std::size_t>(circuit_.qubits));
+  for (bool goes_on = true; goes_on; goes_on = tokens_.accept("+")) {
+    if (!value.places.empty()) tokens_.expect("+");
+    for (const int qubit : operand(Value::Kind::qubits)) {
+      auto seen = is_there[static_cast<std::size_t>(qubit)];
+      if (seen) tokens_.refuse(name, "the same qubit twice in '" + name.text + "'");
+      seen = true;
+      value.places.push_back(qubit);
+    }
   }
   scopes_.declare(name.text, std::move(value));
 }
@@ -122,6 +130,7 @@ std::vector<int> Registers::operand_of(const Token& name, Value::Kind kind) {
                    suggestion(name.text, scopes_.names(kind)));
   }
   const std::vector<int> places = found->places;
+  tokens_.spend(places.size());
   if (!tokens_.accept("[")) return places;
   std::vector<int> out;
   for (const std::int64_t index : indices(std::ssize(places))) {

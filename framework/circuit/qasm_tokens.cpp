@@ -8,6 +8,8 @@
 namespace halmark::circuit {
 namespace {
 
+constexpr std::size_t steps_max = 100'000'000;
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Letters beyond ASCII are those of Greek names.
 bool is_letter(char c) {
@@ -136,7 +138,13 @@ const Token& Tokens::peek(std::size_t ahead) const {
   return all_[std::min(next_ + ahead, all_.size() - 1)];
 }
 
+void Tokens::spend(std::size_t steps) {
+  spent_ += steps;
+  if (spent_ > steps_max) refuse(peek(), "more than 10^8 steps are executed", "write less out");
+}
+
 const Token& Tokens::take() {
+  spend(1);
   const Token& taken = peek();
   next_ = std::min(next_ + 1, all_.size() - 1);
   return taken;

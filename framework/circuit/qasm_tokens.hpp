@@ -21,6 +21,8 @@ class Tokens {
 
   const Token& peek(std::size_t ahead = 0) const;
   const Token& take();
+  // Refuses what would not end: every word counts as often as it is taken, what costs more by more.
+  void spend(std::size_t steps);
   bool accept(std::string_view sign);  // takes the next one if it is this sign
   void expect(std::string_view sign);
   Token expect_word(std::string_view what);
@@ -35,7 +37,8 @@ class Tokens {
  private:
   std::string where_;
   std::vector<Token> all_;  // the last one is the end
-  std::size_t next_ = 0;
+  std::size_t next_ = 0, spent_ = 0;
 };
+inline constexpr std::size_t statement_steps = 10;  // of one, a round of a loop, a gate
 
 }  // namespace halmark::circuit

@@ -41,6 +41,7 @@ TEST(QasmPrograms, are_the_circuits_that_they_say) {
        {"for int i in [0:1] for int j in [2:3] cz q[i], q[j];",
         "cz q[0], q[2]; cz q[0], q[3]; cz q[1], q[2]; cz q[1], q[3];"},
        {"for int i in [1:0] { h q; } x q[0];", "x q[0];"},
+       {"for int i in [1e300:0] { h q; } x q[0];", "x q[0];"},
        {"uint[4] in = 5; for uint i in [0:3] { if (bool(in[i])) x q[i]; else y q[i]; }",
         "x q[0]; y q[1]; x q[2]; y q[3];"},
        {"int n = 1; for int i in [0:2] { p(n) q[i]; n <<= 1; n += 1; }",
@@ -170,18 +171,38 @@ TEST(QasmPrograms, that_depend_on_a_measurement_are_refused_by_name) {
        {"gate g a { x a;", "expected '}', found the end of the file"},
        {"angle[3] n; measure q[0] -> n[0];", "not read: a measurement into 'n', which is no bit"},
        {"const n = 3;", "not read: a constant of type 'n'"},
-       {"int n = 1; int n = 2;", "'n' is there already"}},
+       {"int n = 1; int n = 2;", "'n' is there already"},
+       {"let two = q ++ q;", "the same qubit twice in 'two'"}},
       head);
 }
 
-// 2^40 uses of a gate without gates would never end.
+std::string repeated(std::string_view text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+// 2^40 uses of a gate without gates would never end; nor would what executes no statement at all.
 TEST(QasmPrograms, that_would_never_end_are_refused) {
   std::string text = "qubit q; gate g0 a { }";
   for (int i = 1; i <= 40; ++i) {
     const std::string inner = "g" + std::to_string(i - 1);
     text += "gate g" + std::to_string(i) + " a { " + inner + " a; " + inner + " a; }";
   }
-  EXPECT_THAT(refusal_of(text + " g40 q;"), HasSubstr("more than 2 million statements"));
+  const std::string endless = "more than 10^8 steps are executed";
+  const std::string rounds = "qubit[2] q; for int i in [0:999999] ";
+  expect_refusals(
+      {{text + " g40 q;", endless},
+       {rounds + "{ for int j in [0:999999] {} }", endless},
+       {rounds + "{ if (false) { " + repeated("h q[0];", 1000) + " } }", endless},
+       {rounds + "{ barrier q" + repeated(",q", 1000) + "; }", endless},
+       {"qubit[4096] q; gate n a { } for int i in [0:999999] { n q; }", endless},
+       {"qubit q; gate n a { gphase(1); gphase(1); } for int i in [0:999999] "
+        "{ pow(500000) @ n q; }",
+        endless},
+       {"qubit q;" + repeated("if (true) ", 100'000) + "x q;", "blocks within 64 others"},
+       {"qubit q;" + repeated("for int i in {1} ", 100'000) + "x q;", "blocks within 64 others"}});
+  EXPECT_THAT(refusal_of("qubit q; gate n a { } pow(1000000) @ pow(1000000) @ n q;"), "accepted");
 }
 
 TEST(QasmCounts, are_of_gates_by_name_with_those_of_the_file_taken_apart) {
