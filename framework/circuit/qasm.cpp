@@ -103,7 +103,7 @@ class Parser final : public BodyReader {
     if (refused != not_read.end()) {
       tokens_.refuse(word, "not read: '" + word.text + "', " + std::string(refused->what), way_out);
     }
-    if (word.text == "gate") return definition();
+    if (word.text == "gate" && !gates_.is_in_body()) return definition();
     if (word.text == "for") return loop(word);
     if (word.text == "if") return condition(word);
     if (word.text == "pragma") return annotation(word);
@@ -120,15 +120,16 @@ class Parser final : public BodyReader {
 
   void simple(const Token& word) {
     const Value* value = scopes_.find(word.text);
+    if (word.text == "barrier" || word.text == "nop") {
+      while (tokens_.peek().text != ";" && tokens_.peek().kind != Token::Kind::end) tokens_.take();
+      return;
+    }
+    if (gates_.is_in_body()) return use(word);  // which holds nothing else
     if (word.text == "include") return include();
     if (word.text == "qreg" || word.text == "creg") return old_register(word);
     if (word.text == "qubit" || word.text == "bit") return new_register(word);
     if (word.text == "const" || is_number_type(word.text)) return registers_.variable(word);
     if (word.text == "let") return registers_.alias();
-    if (word.text == "barrier" || word.text == "nop") {
-      while (tokens_.peek().text != ";" && tokens_.peek().kind != Token::Kind::end) tokens_.take();
-      return;
-    }
     if (word.text == "reset") return reset(word);
     if (word.text == "measure") {
       const auto from = registers_.operand(Value::Kind::qubits);

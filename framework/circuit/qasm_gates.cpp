@@ -115,7 +115,12 @@ void GateUses::use(const GateCall& call) {
 GateUses::Gates GateUses::plain(const Token& name, const std::vector<double>& angles,
                                 const std::vector<int>& qubits) {
   const auto own = definitions_.find(name.text);
-  if (own == definitions_.end()) return {{name.text, angles, qubits}};
+  if (own == definitions_.end()) {
+    Gates out{{name.text, angles, qubits}};
+    // Version 3 has it with a phase, which says something under a control.
+    if (name.text == "U") out.push_back({global_phase, {angles[0] / 2}, {}});
+    return out;
+  }
   if (depth_ == definitions_deep) tokens_.refuse(name, "gates are defined by more than 64 others");
   const std::size_t outer = scopes_.enter_gate();
   const GateDefinition& definition = own->second;
@@ -168,11 +173,15 @@ GateUses::Gates GateUses::raised(const GateCall& call, const Gates& gates, doubl
   if (gates.size() == 1 && gates[0].name == global_phase) {
     return {{global_phase, {gates[0].angles[0] * power}, {}}};
   }
-  if (gates.size() == 1 && find_gate(gates[0].name)->qubits() == 1 && gates[0].controls == 0) {
+  // (U^a)^b is U^(a b) where b is whole, or where a leaves the phases of U on their branch.
+  const bool is_single =
+      gates.size() == 1 && find_gate(gates[0].name)->qubits() == 1 && gates[0].controls == 0;
+  if (is_single && (is_whole || (gates[0].power > -1 && gates[0].power <= 1))) {
     return power_of(gates[0], power);
   }
   if (!is_whole) {
-    tokens_.refuse(call.at, "not read: a power that is not whole, of a gate of several",
+    tokens_.refuse(call.at,
+                   "not read: a power that is not whole, of a gate of several or of another power",
                    "write the circuit out");
   }
   const Gates once = power < 0 ? undone(gates) : gates;

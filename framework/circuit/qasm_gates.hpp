@@ -47,6 +47,7 @@ class GateUses {
   void require_known(const Token& name) const;
   void use(const GateCall& call);
   void measure(int qubit) { flag(measured_, qubit) = true; }
+  bool is_in_body() const { return into_ != nullptr; }
   bool is_used(int qubit) { return flag(touched_, qubit) || flag(measured_, qubit); }
   std::vector<GateUse> take() { return std::move(gates_); }
 

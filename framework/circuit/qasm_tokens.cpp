@@ -39,8 +39,10 @@ class Lexer {
     return position_ + offset < text_.size() ? text_[position_ + offset] : '\0';
   }
 
+  bool ends_line() const { return at(0) == '\n' || at(0) == '\r'; }
+
   void step() {
-    if (text_[position_] == '\n') {
+    if (ends_line() && !(at(0) == '\r' && at(1) == '\n')) {
       ++line_;
       column_ = 0;
     }
@@ -49,7 +51,7 @@ class Lexer {
   }
 
   void skip_line() {
-    while (position_ < text_.size() && at(0) != '\n') step();
+    while (position_ < text_.size() && !ends_line()) step();
   }
 
   void skip_blanks() {
@@ -60,8 +62,10 @@ class Lexer {
       } else if ((c == '/' && at(1) == '/') || c == '#') {  // what stands behind # is a pragma
         skip_line();
       } else if (c == '/' && at(1) == '*') {
-        while (position_ < text_.size() && !(at(0) == '*' && at(1) == '/')) step();
-        for (int i = 0; i < 2 && position_ < text_.size(); ++i) step();
+        const Token begin{.text = {}, .line = line_, .column = column_};
+        const std::size_t end = text_.find("*/", position_ + 2);
+        if (end == text_.npos) throw refused_at(where_, begin, "a comment without its end", {});
+        while (position_ < end + 2) step();
       } else {
         return;
       }

@@ -226,7 +226,7 @@ double Expressions::literal(const Token& token) const {
     tokens_.refuse(token, "expected a number or pi, found '" + token.text + "'");
   };
   if (token.kind != Token::Kind::number) refuse();
-  if (digits.size() > 2 && digits[0] == '0' && std::isalpha(digits[1]) != 0 && digits[1] != 'e') {
+  if (digits.size() > 2 && digits[0] == '0' && std::string_view("xbo").find(digits[1]) < 3) {
     const int base = digits[1] == 'x' ? 16 : digits[1] == 'b' ? 2 : 8;
     std::int64_t value = 0;
     const char* end = digits.data() + digits.size();

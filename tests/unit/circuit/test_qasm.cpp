@@ -41,21 +41,26 @@ TEST(Qasm, a_register_stands_for_its_qubits_one_by_one) {
 }
 
 TEST(Qasm, refusals_name_the_place_and_what_stands_there) {
-  expect_refusals({{head + "hh q[0];", "a.qasm:5:1: unknown gate 'hh'"},
-                   {head + "h q[0];\n  h q[3];", "a.qasm:6:7: expected an integer in 0..2"},
-                   {head + "rz(1/0) q[0];", "a.qasm:5:4: an angle"},
-                   {head + "rz(1e400) q[0];", "a.qasm:5:4: expected a number"},
-                   {head + "cx q[0],q[0];", "same qubit twice"},
-                   {head + "cx q[0];", "takes 0 angles and 2 qubits, got 0 and 1"},
-                   {head + "measure q -> c; h q[1];", "measured before"},
-                   {head + "if(c==1) x q[0];", "not read: 'if'"},
-                   {"OPENQASM 1.0;", "a.qasm:1:10: OpenQASM 1.0 is not read"},
-                   {"include \"other.inc\";", "cannot include 'other.inc'"},
-                   {"qreg q[5000];", "expected an integer in 1..4096"},
-                   {head + "h q[0]", "expected ';', found the end of the file"},
-                   {"", "without a qubit"},
-                   {head + "barrier q", "the end of the file"},
-                   {head + "rz(" + std::string(500, '(') + "1) q[0];", "64"}});
+  expect_refusals(
+      {{head + "hh q[0];", "a.qasm:5:1: unknown gate 'hh'"},
+       {head + "h q[0];\n  h q[3];", "a.qasm:6:7: expected an integer in 0..2"},
+       {head + "rz(1/0) q[0];", "a.qasm:5:4: an angle"},
+       {head + "rz(1e400) q[0];", "a.qasm:5:4: expected a number"},
+       {head + "cx q[0],q[0];", "same qubit twice"},
+       {head + "cx q[0];", "takes 0 angles and 2 qubits, got 0 and 1"},
+       {head + "measure q -> c; h q[1];", "measured before"},
+       {head + "if(c==1) x q[0];", "not read: 'if'"},
+       {"OPENQASM 1.0;", "a.qasm:1:10: OpenQASM 1.0 is not read"},
+       {"include \"other.inc\";", "cannot include 'other.inc'"},
+       {"qreg q[5000];", "expected an integer in 1..4096"},
+       {head + "h q[0]", "expected ';', found the end of the file"},
+       {"", "without a qubit"},
+       {head + "barrier q", "the end of the file"},
+       {head + "h q[0];\n /* x q[0];\n h q[0];", "a.qasm:6:2: a comment without its end"},
+       {head + "// c\rhh q[0];", "a.qasm:6:1: unknown gate 'hh'"},
+       {head + "/*/ hh q[0];", "a.qasm:5:1: a comment without its end"},
+       {head + "h q[0];\r\nhh q[0];", "a.qasm:6:1: unknown gate 'hh'"},
+       {head + "rz(" + std::string(500, '(') + "1) q[0];", "64"}});
 }
 
 }  // namespace

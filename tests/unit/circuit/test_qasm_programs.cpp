@@ -67,6 +67,7 @@ TEST(QasmPrograms, compute_with_functions_of_either_version) {
                                     {"(1 << 3) | 1", 9.0},
                                     {"tau - 2*\u03c0", 0.0},
                                     {"float(0x1F) + 0b11", 34.0},
+                                    {"0E1 + 0E+00 + 1E1", 10.0},
                                     {"1_000", 1000.0}}) {
     const Circuit circuit =
         parse_qasm("OPENQASM 3; qubit q; rz(" + std::string(text) + ") q;", text);
@@ -144,6 +145,12 @@ TEST(QasmPrograms, of_equal_unitaries_give_equal_states) {
                 "c3x q[0],q[1],q[2],q[3];");
   expect_states("dcx q[0], q[1];", "cx q[0], q[1]; cx q[1], q[0];");
   expect_states("r(0.4, 0) q[0];", "rx(0.4) q[0];");
+  expect_states("pow(2) @ pow(0.5) @ x q[0];", "x q[0];");
+  // U(pi, 0, pi) is i X, "Built-in gates" of the specification of version 3.
+  expect_states("ctrl @ U(pi,0,pi) q[1], q[0];", "cx q[1], q[0]; s q[1];");
+  expect_states("ctrl @ inv @ U(pi,0,pi) q[1], q[0];", "cx q[1], q[0]; sdg q[1];");
+  expect_states("gate x2 a { U(pi,0,pi) a; gphase(-pi/2); } ctrl @ x2 q[1], q[0];",
+                "cx q[1], q[0];");
   expect_states("r(0.4, pi/2) q[0];", "ry(0.4) q[0];");
 }
 
@@ -163,6 +170,11 @@ TEST(QasmPrograms, that_depend_on_a_measurement_are_refused_by_name) {
        {"gate g a { x q[0]; } g q[0];", "no register of qubits has the name 'q'"},
        {"gate g a, b { cx a, b; } g q[0], q[0];", "the same qubit twice"},
        {"gate g a { } gate g a { }", "'g' is there already"},
+       {"gate g a { h a; reset a; } g q[0];", "unknown gate 'reset'"},
+       {"gate g a { measure a -> c[0]; } g q[0];", "unknown gate 'measure'"},
+       {"gate g a { gate f b { } } g q[0];", "unknown gate 'gate'"},
+       {"pow(0.5) @ pow(2) @ x q[0];", "not read: a power that is not whole, of a gate of"},
+       {"pow(0.5) @ inv @ pow(1.5) @ h q[0];", "not read: a power that is not whole"},
        {"gate g(t) a { rx(t) a; } g q[0];", "'g' takes 1 angles and 1 qubits, got 0 and 1"},
        {"ctrl @ x q[0];", "'x' takes 0 angles and 2 qubits, got 0 and 1"},
        {"ctrl @ x q[0], q[0];", "the same qubit twice"},

@@ -59,7 +59,7 @@ TEST(QasmTokens, have_their_line_and_column_behind_comments_and_blanks) {
                    {"/**/no;", "a.qasm:1:5: unknown gate 'no'"},
                    {"qubit q;\r\nno q;", "a.qasm:2:1: unknown gate 'no'"},
                    {"qubit q;h q; // no end", "accepted"},
-                   {"qubit q;h q; /* no end", "accepted"},
+                   {"qubit q;h q; /* no end", "a.qasm:1:14: a comment without its end"},
                    {"include \"a", "a.qasm:1:9: a text without its end"},
                    {"include \"a\n\";", "a text without its end"},
                    {"; qubit q;", "a.qasm:1:1: expected a statement, found ';'"},
