@@ -234,10 +234,10 @@ class Parser final : public BodyReader {
 
   void loop(const Token& word) {
     Token name = tokens_.expect_word("a loop variable");
-    std::string type = "int";
+    Value variable{.type = "int"};
     if (is_number_type(name.text)) {
-      type = name.text;
-      if (tokens_.accept("[")) registers_.size();
+      variable.type = name.text;
+      if (tokens_.accept("[")) variable.width = registers_.size();
       name = tokens_.expect_word("a loop variable");
     }
     const Token in = tokens_.expect_word("'in'");
@@ -251,7 +251,8 @@ class Parser final : public BodyReader {
       tokens_.spend(statement_steps);
       tokens_.go_to(body);
       scopes_.open();
-      scopes_.declare(name.text, {.number = value, .type = type});
+      variable.number = stored_as(variable, value);
+      scopes_.declare(name.text, variable);
       block();
       scopes_.close();
     }

@@ -73,11 +73,11 @@ void Registers::variable(const Token& word) {
     tokens_.refuse(type, "not read: a constant of type '" + type.text + "'",
                    "write the circuit out");
   }
-  if (tokens_.accept("[")) size();
+  Value out{.type = type.text, .width = tokens_.accept("[") ? size() : 0};
   const Token name = tokens_.expect_word("a name");
   require_new(name);
-  const double value = tokens_.accept("=") ? values_.number() : 0;
-  scopes_.declare(name.text, {.number = stored_as(type.text, value), .type = type.text});
+  if (tokens_.accept("=")) out.number = stored_as(out, values_.number());
+  scopes_.declare(name.text, std::move(out));
 }
 
 void Registers::assign(const Token& name) {
@@ -87,7 +87,7 @@ void Registers::assign(const Token& name) {
   if (sign.text != "=") {
     value = combined(std::string_view(sign.text).substr(0, sign.text.size() - 1), to.number, value);
   }
-  to.number = stored_as(to.type, value);
+  to.number = stored_as(to, value);
 }
 
 void Registers::alias() {

@@ -70,6 +70,8 @@ constexpr std::array constants = {Constant{"pi", std::numbers::pi},
                                   Constant{"true", 1},
                                   Constant{"false", 0}};
 
+bool is_integer(std::string_view type) { return type == "int" || type == "uint"; }
+
 double of_bits(std::string_view sign, double a, double b) {
   const std::int64_t x = bits_of(a), y = bits_of(b);
   if (sign == "|") return static_cast<double>(x | y);
@@ -82,9 +84,14 @@ double of_bits(std::string_view sign, double a, double b) {
 
 }  // namespace
 
-double stored_as(const std::string& type, double value) {
-  if (type == "int" || type == "uint") return std::trunc(value);
-  return type == "bool" ? (value == 0 ? 0.0 : 1.0) : value;
+double stored_as(const Value& as, double value) {
+  if (as.type == "bool") return value == 0 ? 0 : 1;
+  if (!is_integer(as.type)) return value;
+  value = std::trunc(value);
+  if (as.width == 0 || as.width > 52) return value;
+  const double all = std::ldexp(1.0, static_cast<int>(as.width));
+  value -= all * std::floor(value / all);
+  return as.type == "int" && value >= all / 2 ? value - all : value;
 }
 
 double combined(std::string_view sign, double a, double b) {
@@ -144,9 +151,16 @@ double Expressions::number(int depth, int least) {
     if (found == operations.end() || found->level < least) break;
     if (is_version_2_ && found->sign == "^") break;
     tokens_.take();
+    const Integer left = integer_;
     value = combined(found->sign, value, number(depth, found->level + 1));
+    integer_ = found->level <= 8 ? Integer::typed : of_both(left);
+    if (found->sign == "/" && integer_ == Integer::typed) value = std::trunc(value);
   }
   return value;
+}
+
+Expressions::Integer Expressions::of_both(Integer left) const {
+  return std::min(left, integer_) == Integer::no ? Integer::no : std::max(left, integer_);
 }
 
 double Expressions::angle() {
@@ -180,7 +194,10 @@ double Expressions::unary(int depth) {
   if (token.text == "~") return static_cast<double>(~bits_of(unary(depth + 1)));
   const double value = primary(token, depth);
   if (tokens_.accept("**") || (is_version_2_ && tokens_.accept("^"))) {
-    return std::pow(value, unary(depth + 1));
+    const Integer left = integer_;
+    const double power = unary(depth + 1);
+    integer_ = of_both(left);
+    return std::pow(value, power);
   }
   return value;
 }
@@ -193,14 +210,18 @@ double Expressions::primary(const Token& token, int depth) {
   }
   if (token.kind != Token::Kind::word) return literal(token);
   const auto constant = std::ranges::find(constants, token.text, &Constant::name);
-  if (constant != constants.end()) return constant->value;
+  if (constant != constants.end()) {
+    integer_ = Integer::no;
+    return constant->value;
+  }
   const bool is_called = tokens_.peek().text == "(" || tokens_.peek().text == "[";
   return is_called && scopes_.find(token.text) == nullptr ? call(token, depth) : variable(token);
 }
 
 double Expressions::call(const Token& name, int depth) {
-  if (tokens_.accept("[")) {  // the width of a cast
-    whole(1, 1 << 20);
+  Value as{.type = name.text};
+  if (tokens_.accept("[")) {  // of a cast
+    as.width = whole(1, 1 << 20);
     tokens_.expect("]");
   }
   tokens_.expect("(");
@@ -210,16 +231,18 @@ double Expressions::call(const Token& name, int depth) {
     tokens_.expect(",");
     const double second = number(depth + 1);
     tokens_.expect(")");
+    integer_ = Integer::no;
     return name.text == "pow" ? std::pow(first, second) : std::fmod(first, second);
   }
   tokens_.expect(")");
   const auto found = std::ranges::find(functions, name.text, &Function::name);
   if (found == functions.end())
     tokens_.refuse(name, "no function has the name '" + name.text + "'");
-  return found->of(first);
+  integer_ = is_integer(name.text) ? Integer::typed : Integer::no;
+  return stored_as(as, found->of(first));
 }
 
-double Expressions::literal(const Token& token) const {
+double Expressions::literal(const Token& token) {
   std::string digits = token.text;
   std::erase(digits, '_');
   const auto refuse = [&] {
@@ -232,12 +255,14 @@ double Expressions::literal(const Token& token) const {
     const char* end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data() + 2, end, value, base);
     if (read.ptr != end || read.ec != std::errc{}) refuse();
+    integer_ = Integer::written;
     return static_cast<double>(value);
   }
   double value = 0;
   const char* end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, value);
   if (read.ptr != end || read.ec != std::errc{}) refuse();
+  integer_ = digits.find_first_of(".eE") == digits.npos ? Integer::written : Integer::no;
   return value;
 }
 
@@ -251,9 +276,14 @@ double Expressions::variable(const Token& token) {
     tokens_.refuse(token, "expected a number or pi, found '" + token.text + "'");
   }
   const double value = found->number;
-  if (!tokens_.accept("[")) return value;
+  const Integer integer = is_integer(found->type) ? Integer::typed : Integer::no;
+  if (!tokens_.accept("[")) {
+    integer_ = integer;
+    return value;
+  }
   const auto bit = static_cast<unsigned>(whole(0, 52));  // of an integer
   tokens_.expect("]");
+  integer_ = integer;
   return static_cast<double>(bits_of(value) >> bit & 1);
 }
 

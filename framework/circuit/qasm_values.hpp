@@ -2,6 +2,7 @@
 // them. What a measurement gives has no value here.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct Value {
   double number = 0;
   std::string type = {};      // of a number: "int", "uint", "bool" and "float" are kept apart
   std::vector<int> places{};  // of qubits or bits, in the circuit
+  std::int64_t width = 0;     // of "int" and "uint" in bits; 0 = not stated
 };
 
 // Blocks within blocks; the body of a gate sees its own names and the constants of the file.
@@ -47,19 +49,24 @@ class Expressions {
   std::int64_t whole(std::int64_t low, std::int64_t high);
 
  private:
+  enum class Integer { no, written, typed };
+
+  Integer of_both(Integer left) const;
   double unary(int depth);
   double primary(const Token& token, int depth);
   double call(const Token& name, int depth);
-  double literal(const Token& token) const;
+  double literal(const Token& token);
   double variable(const Token& token);
 
   Tokens& tokens_;
   Scopes& scopes_;
   bool is_version_2_ = false;
+  // Of what was read last. What is written as an integer divides as a number; variables truncate.
+  Integer integer_ = Integer::no;
 };
 
-// `value` as a variable of that type holds it.
-double stored_as(const std::string& type, double value);
+// `value` as a variable of the type and width of `as` holds it.
+double stored_as(const Value& as, double value);
 // What "x OP= y" leaves in x; `sign` without its "=".
 double combined(std::string_view sign, double a, double b);
 

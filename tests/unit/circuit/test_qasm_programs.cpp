@@ -46,6 +46,12 @@ TEST(QasmPrograms, are_the_circuits_that_they_say) {
         "x q[0]; y q[1]; x q[2]; y q[3];"},
        {"int n = 1; for int i in [0:2] { p(n) q[i]; n <<= 1; n += 1; }",
         "p(1) q[0]; p(3) q[1]; p(7) q[2];"},
+       {"const int i = 3; if (i / 2 == 1) x q[0]; rx(i / 2) q[0]; rx(i / 2.0) q[0]; rx(-i / 2) "
+        "q[0];",
+        "x q[0]; rx(1) q[0]; rx(1.5) q[0]; rx(-1) q[0];"},
+       {"uint[2] i = 5; rx(i) q[0]; uint[4] a = -1; rx(a) q[0]; int[3] b = 7; rx(b) q[0]; b = -5; "
+        "rx(b) q[0]; rx(uint[3](9)) q[0]; i += 3; rx(i) q[0];",
+        "rx(1) q[0]; rx(15) q[0]; rx(-1) q[0]; rx(3) q[0]; rx(1) q[0]; rx(0) q[0];"},
        {"reset q; h q[1:3]; x q[0:2:3]; z q[{3, 0}]; y q[-1];",
         "h q[1]; h q[2]; h q[3]; x q[0]; x q[2]; z q[3]; z q[0]; y q[3];"},
        {"let pair = q[0:1] ++ q[3]; h pair;", "h q[0]; h q[1]; h q[3];"},
