@@ -1,4 +1,5 @@
 // A recorded load as CSV or JSON lines.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <vector>
@@ -32,8 +33,8 @@ class TraceReader {
  public:
   explicit TraceReader(const std::string& name) : name_(name) {}
 
-  void read_head(const Fields& head) {
-    places_ = places_of(head, where(1));
+  void read_head(const Fields& head, std::size_t number) {
+    places_ = places_of(head, where(number));
     width_ = head.size();
   }
 
@@ -144,7 +145,18 @@ class TraceReader {
   Load out_;
 };
 
-// Of a JSON line the values of the first line's keys, as they are written.
+constexpr std::size_t keys_max = 1000;
+
+// Whether the row has keys that no row before it had.
+bool adds_keys(const Json& row, Fields& keys) {
+  const std::size_t before = keys.size();
+  for (const auto& [key, value] : row.items()) {
+    if (keys.size() <= keys_max && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  }
+  return keys.size() > before;
+}
+
+// Of a JSON line the values of those keys, as they are written.
 Fields values_of(const Json& row, const Fields& keys) {
   Fields out;
   for (const std::string& key : keys) {
@@ -176,13 +188,12 @@ Load parse_trace(std::string_view text, const std::string& name) {
       const Json row = parse_json(line, name + ':' + std::to_string(number));
       if (!row.is_object())
         throw refused("a request is a JSON object", name + ':' + std::to_string(number));
-      if (keys.empty()) {
-        for (const auto& [key, value] : row.items()) keys.push_back(key);
-        reader.read_head(keys);
-      }
+      if (adds_keys(row, keys)) reader.read_head(keys, number);
+      if (keys.size() > keys_max)
+        throw refused("more than 1000 keys", name + ':' + std::to_string(number));
       reader.read_row(values_of(row, keys), number);
     } else if (number == 1) {
-      reader.read_head(fields_of(line));
+      reader.read_head(fields_of(line), number);
     } else if (!line.empty() || !text.empty()) {
       reader.read_row(fields_of(line), number);
     }

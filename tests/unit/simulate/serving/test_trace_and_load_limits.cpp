@@ -169,6 +169,21 @@ TEST(TraceLimits, rows_have_the_fields_of_the_header_and_time_goes_on) {
   says(trace_refusal(head + "0,10,1\n\n1,10,1\n"), "t.csv:3: 1 fields");
 }
 
+TEST(TraceLimits, keys_of_later_lines_are_read_or_refused) {
+  const std::string own = R"({"arrival_s":0,"input_tokens":5,"output_tokens":5})"
+                          "\n";
+  const std::string later = R"({"arrival_s":1,"input_tokens":5,"output_tokens":5,"priority":2)";
+  const Load load =
+      parse_trace(own + later + "}\n" + own.substr(0, 13) + "2" + own.substr(14), "t");
+  EXPECT_EQ(load.requests.at(1).priority, 2);
+  EXPECT_EQ(load.requests.at(2).priority, 0);
+  says(trace_refusal(own + later + R"(,"junk":1})"), "t.csv:2: column 'junk' is not one of a");
+  std::string many = "{\"k\":0";
+  for (int i = 0; i < 1001; ++i) many += ",\"k" + std::to_string(i) + "\":0";
+  says(trace_refusal("{\"timestamp\":0,\"input_length\":5,\"output_length\":5}\n" + many + "}"),
+       "t.csv:2: more than 1000 keys");
+}
+
 TEST(TraceLimits, a_trace_ends_where_its_text_ends) {
   const std::string longer = head + "0,10,25";
   EXPECT_EQ(parse_trace(std::string_view(longer).substr(0, longer.size() - 1), "t.csv")
