@@ -1,4 +1,5 @@
 // vllm bench: latency knows its times alone, serve its model and load too; neither the version.
+#include <algorithm>
 #include <cmath>
 
 #include "core/json/json.hpp"
@@ -53,9 +54,9 @@ BenchRead served_steps(const BenchObject& file, const StatedFacts& stated) {
   const std::int64_t completed = file.count("completed");
   BenchRead out{.steps = {}, .unit = "requests", .left_out = {}};
   out.take(completed);
-  const std::int64_t failed = file.has("failed")        ? file.count("failed")
-                              : file.has("num_prompts") ? file.count("num_prompts") - completed
-                                                        : 0;
+  const std::int64_t others = file.has("num_prompts") ? file.count("num_prompts") - completed : 0;
+  const std::int64_t failed =
+      file.has("failed") ? file.count("failed") : std::max<std::int64_t>(others, 0);
   out.leave_out(failed, "that failed");
   if (file.has("num_prompts") && file.count("num_prompts") != out.in_file) {
     throw refused(std::to_string(out.in_file) + " requests completed or failed of " +

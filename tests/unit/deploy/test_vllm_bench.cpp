@@ -99,6 +99,8 @@ TEST(VllmServe, counts_the_requests_that_failed) {
                 with("\"num_prompts\": 10", "\"num_prompts\": 12, \"failed\": 1");
               }).line(),
               HasSubstr("11 requests completed or failed of 12"));
+  EXPECT_THAT(test::error_of([&] { with("\"num_prompts\": 10", "\"num_prompts\": 5"); }).line(),
+              HasSubstr("10 requests completed or failed of 5"));
 }
 
 }  // namespace
