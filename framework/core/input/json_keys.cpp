@@ -6,7 +6,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::size_t objects_deep = 2, keys_max = 4096;
+constexpr std::size_t objects_deep = 2, lists_deep = 64, keys_max = 4096;
 
 // Walks the text without recursion and stops where it ends or is no JSON.
 class KeyWalk {
@@ -58,6 +58,7 @@ class KeyWalk {
   }
 
   void note_key(const std::string& key) {
+    if (open_.size() > lists_deep) return;
     std::size_t objects = 0;
     std::string path;
     for (const Open& one : open_) {

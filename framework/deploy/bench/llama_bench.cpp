@@ -83,12 +83,20 @@ void check_model(const BenchObject& row, const StatedFacts& stated) {
                 "name the model that was measured, or leave out --model");
 }
 
-// A JSON document in a text with lines of other programs around it, behind as many line breaks as
-// stand before it: places in messages are those of the file.
+// A JSON document in a text with lines of other programs around it.
 struct Document {
-  std::string text;
+  std::string_view text;
   std::size_t line = 1;
 };
+
+// Places in messages are those of the file: what is broken is read again behind its line breaks.
+Json parsed(const Document& document, const std::string& path) {
+  try {
+    return parse_json(document.text, path);
+  } catch (const Error&) {
+    return parse_json(std::string(document.line - 1, '\n') + std::string(document.text), path);
+  }
+}
 
 bool begins_document(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t\r");
@@ -114,15 +122,15 @@ std::size_t end_of_document(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-std::vector<Document> documents_of(const std::string& text, std::int64_t& other_lines) {
+std::vector<Document> documents_of(std::string_view text, std::int64_t& other_lines) {
   std::vector<Document> out;
   std::size_t line = 1;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view whole(text.data() + begin, end - begin);
+    const std::string_view whole = text.substr(begin, end - begin);
     if (begins_document(whole)) {
       const std::size_t close = end_of_document(text, begin);
-      out.push_back({std::string(line - 1, '\n') + text.substr(begin, close - begin), line});
+      out.push_back({text.substr(begin, close - begin), line});
       line += static_cast<std::size_t>(std::count(text.begin() + std::ptrdiff_t(begin),
                                                   text.begin() + std::ptrdiff_t(close), '\n'));
       begin = close + 1;
@@ -166,8 +174,8 @@ BenchRead llama_bench_steps(const std::string& text, const std::string& path,
     out.take();
   };
   for (const Document& document : documents) {
-    const Json parsed = parse_json(document.text, path);
-    const Json& rows = rows_in(parsed);
+    const Json whole = parsed(document, path);
+    const Json& rows = rows_in(whole);
     if (rows.is_object()) {
       take({rows, path + ':' + std::to_string(document.line)});
       continue;

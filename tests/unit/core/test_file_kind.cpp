@@ -162,6 +162,10 @@ TEST(JsonKeys, are_those_of_the_outermost_object_and_one_below) {
   EXPECT_FALSE(keys.is_broken);
   EXPECT_THAT(keys.paths, ElementsAre("a", "a.b", "d", "d.e", "g"));
   EXPECT_THAT(json_keys(R"([{"a": 1}, {"b": 2}])").paths, ElementsAre("a"));
+  // Without a bound on what stands around them these keys would take half an hour.
+  std::string deep(400'000, '[');
+  for (int i = 0; i < 100'000; ++i) deep += "{\"a\":";
+  EXPECT_THAT(json_keys(deep).paths, testing::IsEmpty());
 }
 
 TEST(JsonKeys, of_what_is_broken_go_as_far_as_it_is_json) {
