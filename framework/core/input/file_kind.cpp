@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/input/input_file.hpp"
@@ -95,61 +97,33 @@ std::string_view first_line(std::string_view text) {
   return {};
 }
 
-// A header and a row with as many cells, or a header alone.
-std::optional<Words> csv_columns(std::string_view text) {
-  const std::size_t end = text.find('\n');
-  const Words head = parts_of(trimmed(text.substr(0, end)), ',');
-  if (head.size() < 2) return std::nullopt;
-  const std::string_view rest = end == text.npos ? std::string_view() : text.substr(end + 1);
-  const std::string_view row = trimmed(rest.substr(0, rest.find('\n')));
-  const auto cells = static_cast<std::size_t>(std::ranges::count(row, ',')) + 1;
-  if (!row.empty() && cells < head.size()) return std::nullopt;
-  Words out;
-  for (const std::string& cell : head) {
-    std::string_view name = trimmed(cell);
-    if (name.size() > 1 && name.front() == '"' && name.back() == '"') {
-      name = name.substr(1, name.size() - 2);
+// Cells of a line, quotes taken off.
+Words csv_cells(std::string_view line) {
+  Words out(1);
+  bool is_quoted = false;
+  for (const char c : trimmed(line)) {
+    if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (c == ',' && !is_quoted) {
+      out.emplace_back();
+    } else if (!out.back().empty() || c != ' ') {
+      out.back() += c;
     }
-    out.emplace_back(name);
   }
   return out;
 }
 
-Traits traits_of(std::string_view text) {
-  text = text.substr(0, sniffed_bytes);
-  Traits out{.text = text, .names = {}, .first = {}};
-  out.is_empty = trimmed(text).find_first_not_of("\n") == std::string_view::npos;
-  for (const FileKind& kind : file_kinds()) {
-    const std::string_view magic = kind.marks.substr(0, kind.marks.find('|'));
-    if (kind.format == FileFormat::binary && text.starts_with(magic)) {
-      out.format = FileFormat::binary;
-      return out;
+bool has_mark(const Traits& traits, FileFormat format, std::string_view mark, bool is_first) {
+  if (format == FileFormat::binary || format == FileFormat::text) {
+    const std::string_view in = format == FileFormat::binary ? traits.text : traits.first;
+    std::size_t at = 0;
+    if (mark.starts_with('@')) {
+      const auto [end, error] = std::from_chars(mark.data() + 1, mark.data() + mark.size(), at);
+      mark.remove_prefix(static_cast<std::size_t>(end - mark.data()) + 1);
+    } else if (!is_first) {
+      return in.find(mark) != in.npos;
     }
-  }
-  if (is_binary(text)) {
-    out.format = FileFormat::binary;
-    return out;
-  }
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  out.first = first_line(text);
-  out.is_broken = true;  // of JSON, as long as it is none
-  if (JsonKeys keys = json_keys(text); keys.is_json) {
-    out.format = FileFormat::json;
-    out.names = std::move(keys.paths);
-    out.is_broken = keys.is_broken;
-  } else if (auto names = toml_names(text)) {
-    out.format = FileFormat::toml;
-    out.names = std::move(*names);
-  } else if (auto columns = csv_columns(text)) {
-    out.format = FileFormat::csv;
-    out.names = std::move(*columns);
-  }
-  return out;
-}
-
-bool has_mark(const Traits& traits, const FileKind& kind, std::string_view mark, bool is_first) {
-  if (kind.format == FileFormat::binary) {
-    return is_first ? traits.text.starts_with(mark) : traits.text.find(mark) != mark.npos;
+    return at < in.size() && in.substr(at).starts_with(mark);
   }
   return std::ranges::any_of(traits.names, [&](std::string_view name) {
     if (mark.starts_with("*.")) return name.ends_with(mark.substr(1));
@@ -161,13 +135,12 @@ bool fits(const Traits& traits, const FileKind& kind) {
   const bool is_text = kind.format == FileFormat::text && traits.format != FileFormat::binary &&
                        traits.format != FileFormat::json;
   if (kind.marks.empty() || (traits.format != kind.format && !is_text)) return false;
-  if (kind.format == FileFormat::text) return traits.first.starts_with(kind.marks);
-  bool is_first = true;
-  for (const std::string& mark : parts_of(kind.marks, '|')) {
-    if (!has_mark(traits, kind, mark, is_first)) return false;
-    is_first = false;
-  }
-  return true;
+  return std::ranges::any_of(parts_of(kind.marks, ';'), [&](const std::string& all) {
+    bool is_first = true;
+    return std::ranges::all_of(parts_of(all, '&'), [&](const std::string& mark) {
+      return has_mark(traits, kind.format, mark, std::exchange(is_first, false));
+    });
+  });
 }
 
 const FileKind* kind_of(const Traits& traits) {
@@ -175,6 +148,41 @@ const FileKind* kind_of(const Traits& traits) {
   const auto found =
       std::ranges::find_if(kinds, [&](const FileKind& kind) { return fits(traits, kind); });
   return found == kinds.end() ? nullptr : &*found;
+}
+
+// A table is a known header, or one and a row with as many cells.
+void note_table(Traits& traits, std::string_view text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  traits.names = csv_cells(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  traits.format = FileFormat::csv;
+  const std::size_t width = traits.names.size();
+  const bool has_row = width > 1 && csv_cells(text.substr(0, text.find('\n'))).size() == width;
+  const FileKind* kind = kind_of(traits);
+  if (has_row || (kind != nullptr && kind->format == FileFormat::csv)) return;
+  traits.names.clear();
+  traits.format = FileFormat::text;
+}
+
+Traits traits_of(std::string_view text) {
+  text = text.substr(text.starts_with("\xef\xbb\xbf") ? 3 : 0, sniffed_bytes);
+  Traits out{.text = text, .format = FileFormat::binary, .names = {}, .first = {}};
+  out.is_empty = trimmed(text).find_first_not_of("\n") == std::string_view::npos;
+  if (is_binary(text) || kind_of(out) != nullptr) return out;
+  out.format = FileFormat::text;
+  out.first = first_line(text);
+  out.is_broken = true;  // of JSON, as long as it is none
+  if (JsonKeys keys = json_keys(text); keys.is_json) {
+    out.format = FileFormat::json;
+    out.names = std::move(keys.paths);
+    out.is_broken = keys.is_broken;
+  } else if (auto names = toml_names(text)) {
+    out.format = FileFormat::toml;
+    out.names = std::move(*names);
+  } else {
+    note_table(out, text);
+  }
+  return out;
 }
 
 // At most 40 bytes, without the first ones of a sign that was cut.
@@ -235,8 +243,12 @@ Error other_kind(std::string_view beginning, const std::string& where, std::stri
   const Traits traits = traits_of(beginning);
   const FileKind* kind = kind_of(traits);
   const std::string remedy = kind == nullptr || kind->taken.empty()
-                                 ? "name " + std::string(expected)
+                                 ? "name such a file"
                                  : std::string(kind->taken) + " takes it";
+  if (kind != nullptr && kind->name.starts_with(expected)) {
+    return refused("this begins as " + std::string(kind->name) + " and is none", where,
+                   "name one that is whole");
+  }
   return refused("this is " + kind_text(traits) + ", not " + std::string(expected), where, remedy);
 }
 
@@ -290,6 +302,7 @@ void require_kind(std::string_view beginning, const std::string& where, std::str
 std::string read_kind(const std::string& path, const InputKind& kind, std::string_view wanted) {
   std::string text = read_input(path, kind);
   require_kind(text, input_name(path), wanted);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   return text;
 }
 

@@ -1,5 +1,5 @@
 // What a file is, by its first bytes and its top keys, so that every refusal says it and names the
-// command that takes it. The table of kinds is in file_kinds.cpp.
+// command that takes it. The table of kinds is in file_kind_table.cpp.
 #pragma once
 
 #include <span>
@@ -17,8 +17,9 @@ struct FileKind {
   std::string_view name;   // in a message: "a torch-profiler trace"
   std::string_view taken;  // what takes it: "halmark trace FILE"; empty: nothing does
   FileFormat format;
-  // All of these separated by '|': first bytes (binary), keys (JSON, TOML), columns (CSV), or what
-  // the first line of a text begins with. "*.key" is a key one below any other.
+  // "a&b;c": a and b, or c. First bytes (binary), keys (JSON, TOML; "*.key": one below any other),
+  // columns (CSV), or what the first line of a text begins with; of bytes and texts what stands
+  // behind a '&' is anywhere in them, "@68 x" at that byte.
   std::string_view marks;
 };
 std::span<const FileKind> file_kinds();

@@ -174,6 +174,7 @@ void require_finite(const Json& value) {
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.size() > json_bytes_max) {
     throw refused("the document has " + std::to_string(text.size()) + " bytes; the limit is " +
                       std::to_string(json_bytes_max),

@@ -26,7 +26,7 @@ void prescan_toml(std::string_view text, std::string_view where);
 class TomlTable {
  public:
   // Throws Error (exit 2) when the file cannot be read, is of another kind than `wanted`
-  // (core/input/file_kinds.cpp) or is not valid TOML.
+  // (core/input/file_kind_table.cpp) or is not valid TOML.
   static TomlTable parse_file(const std::string& path, std::string_view wanted);
   static TomlTable parse(std::string_view text, std::string_view where);
 

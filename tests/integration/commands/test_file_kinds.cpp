@@ -68,7 +68,8 @@ const std::vector<Sample> samples = {
      R"({"format":"halmark-front-proof","version":1,"composition":{"id":"formula","version":1}})"
      "\n",
      "a proof of a front", "halmark verify-front"},
-    {"space.json", R"({"hyperparameters": [{"name": "x"}]})", "a search space in JSON", ""},
+    {"space.json", R"({"hyperparameters": [{"name": "x", "type": "uniform_int"}]})",
+     "a search space in JSON", ""},
     {"unknown.json", R"({"alpha": 1, "beta": "x"})", "JSON of another kind with the keys 'alpha'",
      ""},
     {"sweep.toml", "name = \"n\"\nmodel = \"m\"\ndtypes = [\"f32\"]\n", "a sweep file",
@@ -95,7 +96,7 @@ const std::vector<Sample> samples = {
     {"system.yml", "topology: [ Switch ]\n", "text that begins with 'topology: [ Switch ]'", ""},
     {"kernel.cpp", "#include <cmath>\n", "C or C++ source", "halmark judge"},
     {"script.py", "import torch\n", "Python source", ""},
-    {"weights.gguf", "GGUF" + std::string(64, '\1'), "a GGUF file of weights", ""},
+    {"weights.gguf", std::string("GGUF\3\0\0\0\1", 9), "a GGUF file of weights", ""},
     {"archive.zip", "PK\3\4" + std::string(64, '\1'), "a zip archive", ""},
     {"random.bin", "\xc8\xc9\xca\1\2" + std::string(64, '\xfe'), "data of an unknown kind", ""}};
 
@@ -181,6 +182,7 @@ TEST_P(FileKindOf, is_said_as_it_is_with_who_takes_it) {
     EXPECT_TRUE(is_one_line(o.err)) << o.err;
     EXPECT_THAT(o.err, HasSubstr(sample.file + ": this is " + sample.is));
     EXPECT_THAT(o.err, HasSubstr(sample.taken));
+    EXPECT_EQ(o.err.find(" takes it") == std::string::npos, sample.taken.empty()) << o.err;
   }
 }
 
