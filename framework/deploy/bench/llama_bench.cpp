@@ -123,6 +123,7 @@ std::size_t end_of_document(std::string_view text, std::size_t begin) {
 }
 
 std::vector<Document> documents_of(std::string_view text, std::int64_t& other_lines) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   std::vector<Document> out;
   std::size_t line = 1;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -19,8 +19,11 @@ using Fields = std::vector<std::string>;
 Fields fields_of(std::string_view line) {
   Fields out;
   for (;;) {
-    const std::size_t comma = line.find(',');
-    out.emplace_back(line.substr(0, comma));
+    const std::size_t quote = line.starts_with('"') ? line.find('"', 1) : line.npos;
+    const std::size_t comma = line.find(',', quote == line.npos ? 0 : quote);
+    const std::string_view field = line.substr(0, comma);
+    const bool is_quoted = quote != line.npos && quote + 1 == field.size();
+    out.emplace_back(is_quoted ? field.substr(1, quote - 1) : field);
     if (comma == std::string_view::npos) return out;
     line.remove_prefix(comma + 1);
   }
@@ -175,6 +178,9 @@ Load parse_trace(std::string_view text, const std::string& name) {
   TraceReader reader(name);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string_view::npos && text[first] == '{';
+  if (first != std::string_view::npos && text[first] == '[') {
+    throw refused("a list of requests", name, "write one JSON object a line, without a list");
+  }
   std::size_t number = 0;
   Fields keys;
   while (!text.empty()) {

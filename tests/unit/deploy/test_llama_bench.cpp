@@ -85,6 +85,7 @@ TEST_F(LlamaBench, rows_are_found_in_what_is_around_them) {
   EXPECT_THAT(logged.left_out, testing::ElementsAre("4 lines of other programs"));
   EXPECT_EQ(read("{\"date\": \"x\", \"runs\": [" + row(prefill) + ',' + row(decode) + "]}").steps,
             steps);
+  EXPECT_EQ(read("\xef\xbb\xbf[" + row(prefill) + ',' + row(decode) + ']').steps, steps);
   // A place is that of the file, whatever stands before it.
   EXPECT_THAT(refusal("log\nlog\n" + in_lines(row("\"n_prompt\": 1, \"n_gen\": x"))),
               HasSubstr("r.json:3:"));

@@ -68,6 +68,7 @@ TEST(VllmServe, gives_what_clients_saw_of_prompts_and_later_tokens) {
   EXPECT_EQ(steps[1].input_tokens, 137);
   EXPECT_EQ(steps[1].output_tokens, 221);
   EXPECT_EQ(steps[1].samples, 10);
+  EXPECT_EQ(vllm_bench_steps("\xef\xbb\xbf" + served, "r.json", {}).steps, steps);
 }
 
 TEST(VllmServe, that_served_nobody_is_refused) {

@@ -84,6 +84,10 @@ TEST(Trace, of_others_says_the_same_in_its_own_columns) {
          "TIMESTAMP,ContextTokens,GeneratedTokens\r\n"
          "2023-11-16 23:59:58.0000000,374,44\r\n2023-11-16 23:59:59.5000000,10,2\r\n"
          "2023-11-17 00:00:02.0000000,7,9\r\n"},
+        {"Azure 2023, quoted",
+         "\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\n"
+         "\"2023-11-16 23:59:58.0\",\"374\",\"44\"\n\"2023-11-16 23:59:59.5\",\"10\",2\n"
+         "\"2023-11-17 00:00:02.0\",7,\"9\"\n"},
         {"Azure 2024",
          "TIMESTAMP,ContextTokens,GeneratedTokens\n"
          "2024-02-28 23:59:58+00:00,374,44\n2024-02-29 01:59:59.5+02:00,10,2\n"

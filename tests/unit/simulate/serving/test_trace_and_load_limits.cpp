@@ -178,6 +178,7 @@ TEST(TraceLimits, keys_of_later_lines_are_read_or_refused) {
   EXPECT_EQ(load.requests.at(1).priority, 2);
   EXPECT_EQ(load.requests.at(2).priority, 0);
   says(trace_refusal(own + later + R"(,"junk":1})"), "t.csv:2: column 'junk' is not one of a");
+  says(trace_refusal('[' + own + ']'), "t.csv: a list of requests; write one JSON object a line");
   std::string many = "{\"k\":0";
   for (int i = 0; i < 1001; ++i) many += ",\"k" + std::to_string(i) + "\":0";
   says(trace_refusal("{\"timestamp\":0,\"input_length\":5,\"output_length\":5}\n" + many + "}"),
