@@ -36,10 +36,14 @@ struct GateUse {
 // "h", "pow(0.5) @ h", "ctrl(2) @ sx": as OpenQASM 3 writes it.
 std::string gate_text(const GateUse& gate);
 
+// A gate without qubits: a global phase, which says something under a control alone.
+inline constexpr const char* global_phase = "gphase";
+
 // The modifiers of OpenQASM 3. A gate that has a name of its own afterwards gets it. Several gates
 // where one is not enough.
 std::vector<GateUse> inverse_of(const GateUse& gate);
-std::vector<GateUse> power_of(const GateUse& gate, double power);
+std::vector<GateUse> undone(const std::vector<GateUse>& gates);
+std::vector<GateUse> power_of(const GateUse& gate, double power);  // of one qubit
 std::vector<GateUse> controlled(const GateUse& gate, const std::vector<int>& controls);
 // What the body of its kind says; the gate alone where its kind has none.
 std::vector<GateUse> definition_of(const GateUse& gate);

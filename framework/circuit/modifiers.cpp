@@ -1,7 +1,6 @@
 // inv @, pow(k) @ and ctrl @ of single gates.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numbers>
 
 #include "circuit/circuit.hpp"
@@ -47,14 +46,6 @@ GateUse renamed(GateUse gate, std::string_view base) {
   return gate;
 }
 
-std::vector<GateUse> reversed(std::vector<GateUse> gates) {
-  std::vector<GateUse> out;
-  for (auto gate = gates.rbegin(); gate != gates.rend(); ++gate) {
-    for (GateUse& one : inverse_of(*gate)) out.push_back(std::move(one));
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string gate_text(const GateUse& gate) {
@@ -70,7 +61,16 @@ std::string gate_text(const GateUse& gate) {
   return out + gate.name;
 }
 
+std::vector<GateUse> undone(const std::vector<GateUse>& gates) {
+  std::vector<GateUse> out;
+  for (auto gate = gates.rbegin(); gate != gates.rend(); ++gate) {
+    for (GateUse& one : inverse_of(*gate)) out.push_back(std::move(one));
+  }
+  return out;
+}
+
 std::vector<GateUse> inverse_of(const GateUse& gate) {
+  if (gate.name == global_phase) return {{global_phase, {-gate.angles[0]}, {}}};
   const GateKind& kind = *find_gate(gate.name);
   GateUse out = gate;
   if (gate.power != 1) {
@@ -104,7 +104,7 @@ std::vector<GateUse> inverse_of(const GateUse& gate) {
     GateUse named = renamed(gate, wanted);
     if (find_gate(named.name)->base == wanted) return {named};
   }
-  return reversed(definition_of(gate));
+  return undone(definition_of(gate));
 }
 
 std::vector<GateUse> power_of(const GateUse& gate, double power) {
@@ -118,18 +118,8 @@ std::vector<GateUse> power_of(const GateUse& gate, double power) {
   }
   if (power == 1) return {gate};
   if (power == -1) return inverse_of(gate);
-  if (!kind.base.empty() && kind.base != "swap") {
-    out.power *= power;
-    return {out};
-  }
-  // The exact one of a whole power; others have no gate here.
-  std::vector<GateUse> all;
-  const std::vector<GateUse> once = power < 0 ? inverse_of(gate) : std::vector{gate};
-  if (std::fabs(power) > 1e6) return all;
-  for (auto i = std::llround(std::fabs(power)); i > 0; --i) {
-    all.insert(all.end(), once.begin(), once.end());
-  }
-  return all;
+  out.power *= power;
+  return {out};
 }
 
 std::vector<GateUse> controlled(const GateUse& gate, const std::vector<int>& controls) {

@@ -11,8 +11,6 @@ namespace halmark::circuit {
 namespace {
 
 constexpr int definitions_deep = 64;
-// A gate without qubits: a global phase, which says something under a control alone.
-constexpr const char* global_phase = "gphase";
 
 std::size_t controls_of(const std::vector<Modifier>& modifiers) {
   double out = 0;
@@ -37,18 +35,6 @@ std::vector<GateUse> under_controls(const std::vector<GateUse>& gates,
       continue;
     }
     for (GateUse& one : controlled(gate, controls)) out.push_back(std::move(one));
-  }
-  return out;
-}
-
-std::vector<GateUse> undone(const std::vector<GateUse>& gates) {
-  std::vector<GateUse> out;
-  for (auto gate = gates.rbegin(); gate != gates.rend(); ++gate) {
-    if (gate->name == global_phase) {
-      out.push_back({global_phase, {-gate->angles[0]}, {}});
-      continue;
-    }
-    for (GateUse& one : inverse_of(*gate)) out.push_back(std::move(one));
   }
   return out;
 }
