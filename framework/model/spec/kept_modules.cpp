@@ -53,6 +53,7 @@ bool matches_glob(std::string_view glob, std::string_view text) {
 
 // The module, or one that it stands in.
 bool matches_any_level(std::string_view glob, const std::string& module) {
+  if (!module.starts_with(glob.substr(0, glob.find('*')))) return false;
   for (std::size_t end = module.find('.'); end != std::string::npos;
        end = module.find('.', end + 1)) {
     if (matches_glob(glob, std::string_view(module).substr(0, end))) return true;
@@ -103,23 +104,28 @@ bool names_module(const std::string& pattern, const std::string& module) {
   return !pattern.empty() && (module + '.').find(pattern + '.') != std::string::npos;
 }
 
+bool is_whole_name(const std::string& pattern) {
+  return !is_expression(pattern) && pattern.find('*') == std::string::npos && layer_prefix(pattern);
+}
+
 ModulePatterns::ModulePatterns(const std::vector<std::string>& patterns) {
-  for (const std::string& pattern : patterns) {
-    if (is_expression(pattern)) {
-      expressions_.push_back(compiled(pattern.substr(3)));
-      continue;
-    }
-    const auto prefix = layer_prefix(pattern);
-    constexpr std::size_t prefixes_max = 8;
-    if (prefix && !is_of_other_tower(*prefix) && prefixes_.size() < prefixes_max &&
-        std::ranges::find(prefixes_, *prefix) == prefixes_.end()) {
-      prefixes_.push_back(*prefix);
-    }
-    if (prefix && pattern.find('*') == std::string::npos) {
-      whole_.insert(pattern);
-    } else if (!pattern.empty()) {
-      rest_.push_back(pattern);
-    }
+  for (const std::string& pattern : patterns) add(pattern);
+}
+
+void ModulePatterns::add(const std::string& pattern) {
+  if (is_expression(pattern)) {
+    expressions_.push_back(compiled(pattern.substr(3)));
+    return;
+  }
+  const auto prefix = layer_prefix(pattern);
+  if (prefix && !is_of_other_tower(*prefix) && prefixes_.size() < prefixes_max &&
+      std::ranges::find(prefixes_, *prefix) == prefixes_.end()) {
+    prefixes_.push_back(*prefix);
+  }
+  if (is_whole_name(pattern)) {
+    whole_.insert(pattern);
+  } else if (!pattern.empty()) {
+    rest_.push_back(pattern);
   }
 }
 

@@ -23,16 +23,22 @@ struct ModelSpec;
 // Throws std::regex_error for an expression that is none.
 bool names_module(const std::string& pattern, const std::string& module);
 
+// A name from the model's own down to a module in one layer: "model.layers.3.mlp".
+bool is_whole_name(const std::string& pattern);
+
 // Many patterns, asked many times: whole names are looked up, the others tried in turn.
 class ModulePatterns {
  public:
   ModulePatterns() = default;
   // Throws std::regex_error, as above.
   explicit ModulePatterns(const std::vector<std::string>& patterns);
+  void add(const std::string& pattern);
   bool empty() const { return whole_.empty() && rest_.empty() && expressions_.empty(); }
   bool names(const std::string& module) const;
   std::size_t tried() const { return rest_.size() + expressions_.size(); }  // one by one
+  std::size_t cost() const { return 1 + rest_.size() + 16 * expressions_.size(); }  // of a module
   // What stands in front of the number of a layer in them: "model.language_model.layers.".
+  static constexpr std::size_t prefixes_max = 8;
   const std::vector<std::string>& prefixes() const { return prefixes_; }
 
  private:

@@ -128,7 +128,10 @@ std::vector<std::string> layer_prefixes(const Stated& stated) {
   std::vector<std::string> out = {"model.layers."};
   const auto add = [&](const ModulePatterns& patterns) {
     for (const std::string& prefix : patterns.prefixes()) {
-      if (std::ranges::find(out, prefix) == out.end()) out.push_back(prefix);
+      if (out.size() < ModulePatterns::prefixes_max &&
+          std::ranges::find(out, prefix) == out.end()) {
+        out.push_back(prefix);
+      }
     }
   };
   for (const quantization::Rule& rule : stated.rules) add(rule.modules);
@@ -183,15 +186,14 @@ LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const Line
 // A kind is of the method where any of its linears is; those that are not, or are in another
 // format, are told apart layer by layer.
 void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
-  std::size_t tried = stated.within.tried();
-  for (const quantization::Rule& rule : stated.rules) tried += rule.modules.tried();
-  constexpr std::size_t tries_max = 200'000;
-  if (tried * static_cast<std::size_t>(spec.layers) > tries_max) {
-    config.refuse("quantization_config", "lists " + std::to_string(tried) + " patterns for " +
-                                             std::to_string(spec.layers) +
-                                             " layers, more than are tried");
-  }
   const std::vector<std::string> prefixes = layer_prefixes(stated);
+  std::size_t cost = stated.within.cost();
+  for (const quantization::Rule& rule : stated.rules) cost += rule.modules.cost();
+  constexpr std::size_t cost_max = 320'000;  // seconds
+  if (cost * prefixes.size() * static_cast<std::size_t>(spec.layers) > cost_max) {
+    config.refuse("quantization_config", "lists more patterns than are tried for " +
+                                             std::to_string(spec.layers) + " layers");
+  }
   std::vector<KernelKind> kinds;
   std::vector<StoredOtherwise> otherwise;
   for (const LinearModules& linear : linear_modules()) {

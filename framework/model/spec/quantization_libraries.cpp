@@ -250,13 +250,13 @@ void read_quark(const ConfigReader& config, Stated& out) {
   const Json* apart = config.value(field("layer_quant_config"));
   if (apart == nullptr || !apart->is_object()) return;
   for (const auto& [pattern, stated] : apart->items()) {
-    Rule rule{ModulePatterns({pattern}), {}};
+    std::optional<Quantization> format;
     if (stated.is_object()) {
       const ConfigReader own(stated,
                              config.where() + ": layer_quant_config of " + printable(pattern));
-      rule.format = quark_format(own, "");
+      format = quark_format(own, "");
     }
-    out.rules.push_back(std::move(rule));
+    add_rule(config, field("layer_quant_config"), pattern, std::move(format), out);
   }
 }
 

@@ -43,6 +43,10 @@ void read_extra_config(const ConfigReader& config, Stated& out);  // AutoRound
 void read_blocks(const ConfigReader& config, Stated& out);        // GPTQ, AutoRound: those alone
 void read_mlx(const ConfigReader& config, Stated& out);
 
+// Modules that `pattern` names are stored as `format`, unless a rule before names them.
+void add_rule(const ConfigReader& config, const std::string& where, const std::string& pattern,
+              std::optional<Quantization> format, Stated& out);
+
 // Of libraries whose statements are long.
 void read_compressed_tensors(const ConfigReader& config, Stated& out);
 void read_modelopt(const ConfigReader& config, Stated& out);

@@ -1,5 +1,6 @@
 // Modules whose format differs from that of the rest, as the libraries that integers come from list
 // them.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -40,17 +41,17 @@ std::vector<std::string> names_in(const Json* value) {
 // `name`: how libraries spell a width that differs.
 void add_override(const ConfigReader& config, const std::string& where, const std::string& pattern,
                   const Json& stated, const char* bits_name, Stated& out) {
-  Rule rule{ModulePatterns({pattern}), {}};
+  std::optional<Quantization> format;
   const bool is_none = stated.is_null() || stated == false;
   if (!is_none) {
     if (!stated.is_object()) {
       config.refuse(where, "must hold objects, holds " + shown(stated));
     }
     const std::int64_t usual = dtype_bits(out.what.weights);
-    rule.format = in_bits(config, where, out.what, whole_of(stated, bits_name).value_or(usual),
-                          whole_of(stated, "group_size"));
+    format = in_bits(config, where, out.what, whole_of(stated, bits_name).value_or(usual),
+                     whole_of(stated, "group_size"));
   }
-  out.rules.push_back(std::move(rule));
+  add_rule(config, where, pattern, std::move(format), out);
 }
 
 const Json* object_at(const ConfigReader& config, const std::string& where) {
@@ -59,6 +60,26 @@ const Json* object_at(const ConfigReader& config, const std::string& where) {
 }
 
 }  // namespace
+
+// Whole names come first, as the libraries look them up, in one rule for each format; what is tried
+// in turn keeps its order.
+void add_rule(const ConfigReader& config, const std::string& where, const std::string& pattern,
+              std::optional<Quantization> format, Stated& out) {
+  constexpr std::size_t rules_max = 1000;
+  const bool is_whole = is_whole_name(pattern);
+  const auto takes = [&](const Rule& rule) {
+    return (rule.modules.tried() == 0) == is_whole && rule.format == format;
+  };
+  auto it = is_whole ? std::ranges::find_if(out.rules, takes)
+                     : out.rules.end() - (!out.rules.empty() && takes(out.rules.back()) ? 1 : 0);
+  if (it == out.rules.end()) {
+    if (out.rules.size() == rules_max) {
+      config.refuse(where, "states more than " + std::to_string(rules_max) + " formats");
+    }
+    it = out.rules.insert(is_whole ? out.rules.begin() : out.rules.end(), {{}, std::move(format)});
+  }
+  it->modules.add(pattern);
+}
 
 std::optional<Quantization> in_bits(const ConfigReader& config, const std::string& where,
                                     Quantization format, std::int64_t bits,

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "core/json/json.hpp"
@@ -309,6 +310,29 @@ TEST(Quantization, what_a_library_selects_is_stored_as_it_says) {
         {R"(, "ignored_layers": null, "ignore": false, "exclude": []})", sum(four, 32)}}) {
     EXPECT_EQ(weight_bytes(with("llama-3.1-8b", gptq + c.keys)), other_bytes + c.linears) << c.keys;
   }
+}
+
+// AutoRound names every expert of every layer: whole names are looked up, however many there are.
+// Expressions are not, and are bounded.
+TEST(Quantization, a_list_of_every_expert_is_read_in_a_moment) {
+  Json gptq = {{"quant_method", "gptq"}, {"bits", 4}, {"group_size", 128}};
+  Json names = Json::object(), expressions = Json::object();
+  for (int i = 0; i < 32 * 128; ++i) {
+    const std::string layer = "model.layers." + std::to_string(i % 32) + ".mlp.";
+    names[layer + "experts." + std::to_string(i / 32) + ".down_proj"] = {{"bits", 2 + 2 * (i % 2)}};
+    names[layer + "down_proj"] = {{"bits", i % 2 == 0 ? 8 : 16}};
+    if (i < 1000) expressions["-:.*a" + std::to_string(i) + "\\.b"] = Json::object();
+  }
+  Json listed = gptq, many = gptq;
+  listed["extra_config"] = names;
+  many["dynamic"] = expressions;
+  constexpr Layers four = gptq_of(4), eight = gptq_of(8);
+  const std::clock_t start = std::clock();
+  EXPECT_EQ(weight_bytes(with("llama-3.1-8b", dump_json(listed))),
+            other_bytes + sum({four.q, four.kv, four.o, four.gate, eight.down}, 16) +
+                sum({four.q, four.kv, four.o, four.gate, wide.down}, 16));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
+  says(refusal("llama-3.1-8b", dump_json(many)), "more patterns than are tried for 32 layers");
 }
 
 // Two groups of compressed-tensors: attention in 8 bits by channel, networks in 4 in groups of 128.
