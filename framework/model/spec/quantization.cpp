@@ -29,8 +29,9 @@ Names kept_modules(const ConfigReader& config) {
   for (const char* name : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
                            "exclude", "llm_int8_skip_modules", "quantization.exclude_modules",
                            "quantization.ignore", "skip_modules", "quant_config.skip_modules"}) {
-    if (!config.is_list(field(name))) continue;  // none, in one way or another
-    const auto list = config.texts(field(name)).value_or(Names{});
+    if (!config.is_set(field(name))) continue;  // none, in one way or another
+    const Names list = config.is_letters(field(name)) ? Names{*config.text(field(name))}
+                                                      : *config.texts(field(name));
     out.insert(out.end(), list.begin(), list.end());
   }
   return out;
@@ -347,8 +348,9 @@ void read_stated(ConfigReader& config, ModelSpec& spec) {
 
 void read_quantization(ConfigReader& config, ModelSpec& spec) {
   config.ignore({"quantization"});  // MLX has its numbers twice
-  if (config.keys("quantization_config").empty()) return;
+  if (!config.is_set("quantization_config")) return;
   try {
+    (void)quantization::object_at(config, "quantization_config");
     read_stated(config, spec);
   } catch (const Error& error) {
     spec.quantization.reset();

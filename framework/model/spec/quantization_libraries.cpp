@@ -158,8 +158,8 @@ Quantization modelopt_format(const ConfigReader& config, const std::string& wher
 // MIXED_PRECISION: an algorithm per module, and none of those that are not listed. The usual format
 // is the narrowest.
 void read_quantized_layers(const ConfigReader& config, const std::string& where, Stated& out) {
-  const Json* listed = config.value(where);
-  if (listed == nullptr || !listed->is_object() || listed->empty()) {
+  const Json* listed = object_at(config, where);
+  if (listed == nullptr) {
     config.refuse(where, "is missing; MIXED_PRECISION states an algorithm for every module there");
   }
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> by_format;
@@ -247,8 +247,8 @@ void read_quark(const ConfigReader& config, Stated& out) {
   const auto usual = quark_format(config, field("global_quant_config."));
   out.has_scheme = usual.has_value();
   if (usual) out.what = *usual;
-  const Json* apart = config.value(field("layer_quant_config"));
-  if (apart == nullptr || !apart->is_object()) return;
+  const Json* apart = object_at(config, field("layer_quant_config"));
+  if (apart == nullptr) return;
   for (const auto& [pattern, stated] : apart->items()) {
     std::optional<Quantization> format;
     if (stated.is_object()) {

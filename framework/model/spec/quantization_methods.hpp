@@ -43,6 +43,8 @@ void read_extra_config(const ConfigReader& config, Stated& out);  // AutoRound
 void read_blocks(const ConfigReader& config, Stated& out);        // GPTQ, AutoRound: those alone
 void read_mlx(const ConfigReader& config, Stated& out);
 
+// An object whose keys are names of modules; nothing where it says nothing.
+const Json* object_at(const ConfigReader& config, const std::string& where);
 // Modules that `pattern` names are stored as `format`, unless a rule before names them.
 void add_rule(const ConfigReader& config, const std::string& where, const std::string& pattern,
               std::optional<Quantization> format, Stated& out);

@@ -2,6 +2,7 @@
 // them.
 #include <algorithm>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "core/json/json.hpp"
@@ -20,22 +21,20 @@ std::optional<std::int64_t> whole_of(const Json& object, const char* name) {
 }
 
 // Names in a list, in lists of a list, or in one text with commas between them.
-std::vector<std::string> names_in(const Json* value) {
-  std::vector<std::string> out;
-  if (value == nullptr) return out;
-  if (value->is_string()) {
-    const std::string text = value->get<std::string>();
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find(',', at), text.size());
-      if (end > at) out.push_back(text.substr(at, end - at));
-      at = end + 1;
+void add_names(const ConfigReader& config, const std::string& where, const Json& value,
+               std::vector<std::string>& out) {
+  if (value.is_array()) {
+    for (const Json& item : value) add_names(config, where, item, out);
+    return;
+  }
+  if (!value.is_string()) config.refuse(where, "must hold names, holds " + shown(value));
+  std::istringstream text(value.get<std::string>());
+  for (std::string name; std::getline(text, name, ',');) {
+    const std::size_t front = name.find_first_not_of(' ');
+    if (front != std::string::npos) {
+      out.push_back(name.substr(front, name.find_last_not_of(' ') + 1 - front));
     }
   }
-  if (!value->is_array()) return out;
-  for (const Json& item : *value) {
-    for (std::string& name : names_in(&item)) out.push_back(std::move(name));
-  }
-  return out;
 }
 
 // `name`: how libraries spell a width that differs.
@@ -54,12 +53,14 @@ void add_override(const ConfigReader& config, const std::string& where, const st
   add_rule(config, where, pattern, std::move(format), out);
 }
 
-const Json* object_at(const ConfigReader& config, const std::string& where) {
-  const Json* value = config.value(where);
-  return value != nullptr && value->is_object() ? value : nullptr;
-}
-
 }  // namespace
+
+const Json* object_at(const ConfigReader& config, const std::string& where) {
+  if (!config.is_set(where)) return nullptr;
+  const Json* value = config.value(where);
+  if (!value->is_object()) config.refuse(where, "must be an object, found " + shown(*value));
+  return value;
+}
 
 // Whole names come first, as the libraries look them up, in one rule for each format; what is tried
 // in turn keeps its order.
@@ -119,7 +120,9 @@ void read_extra_config(const ConfigReader& config, Stated& out) {
 void read_blocks(const ConfigReader& config, Stated& out) {
   for (const char* name :
        {"modules_in_block_to_quantize", "block_name_to_quantize", "to_quant_block_names"}) {
-    std::vector<std::string> names = names_in(config.value(field(name)));
+    std::vector<std::string> names;
+    if (config.is_set(field(name)))
+      add_names(config, field(name), *config.value(field(name)), names);
     if (!names.empty()) out.within = ModulePatterns(names);
   }
 }

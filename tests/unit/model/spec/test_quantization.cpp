@@ -306,7 +306,10 @@ TEST(Quantization, what_a_library_selects_is_stored_as_it_says) {
               "model.layers.4.mlp.down_proj": {"bits": 16}}})",
          sum(four, 30) + sum(eight_down, 1) +
              sum({four.q, four.kv, four.o, four.gate, wide.down}, 1)},
+        {R"(, "modules_in_block_to_quantize": "q_proj, k_proj,v_proj, o_proj "})",
+         sum(only_attention, 32)},
         {R"(, "modules_to_not_convert": ["self_attn"]})", sum(wide_attention, 32)},
+        {R"(, "modules_to_not_convert": "self_attn"})", sum(wide_attention, 32)},
         {R"(, "ignored_layers": null, "ignore": false, "exclude": []})", sum(four, 32)}}) {
     EXPECT_EQ(weight_bytes(with("llama-3.1-8b", gptq + c.keys)), other_bytes + c.linears) << c.keys;
   }
@@ -468,7 +471,16 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
                 {"weights": {"num_bits": 4, "type": "int"}}, "b": {"weights": {"num_bits": 8,
                 "type": "int"}}}})"),
        "compressed-tensors int4 and compressed-tensors int8 of all linears");
-  EXPECT_THAT(with(model, "{}").quantization, testing::Eq(std::nullopt));
+  for (const char* none : {"{}", "null", "false", "[]"}) {
+    EXPECT_THAT(with(model, none).quantization, testing::Eq(std::nullopt)) << none;
+  }
+  says(refusal(model, R"("gptq")"), "'quantization_config' must be an object, found \"gptq\"");
+  says(refusal(model, "[1]"), "'quantization_config' must be an object");
+  for (const char* key :
+       {"extra_config", "dynamic", "modules_to_not_convert", "block_name_to_quantize"}) {
+    const std::string gptq = R"({"quant_method": "gptq", "bits": 4, "group_size": 128, ")";
+    says(refusal(model, gptq + key + "\": 7}"), "quantization_config." + std::string(key));
+  }
 }
 
 }  // namespace
