@@ -35,7 +35,7 @@ class ModulePatterns {
   void add(const std::string& pattern);
   bool empty() const { return whole_.empty() && rest_.empty() && expressions_.empty(); }
   bool names(const std::string& module) const;
-  std::size_t tried() const { return rest_.size() + expressions_.size(); }  // one by one
+  std::size_t tried() const { return rest_.size() + expressions_.size(); }          // one by one
   std::size_t cost() const { return 1 + rest_.size() + 16 * expressions_.size(); }  // of a module
   // What stands in front of the number of a layer in them: "model.language_model.layers.".
   static constexpr std::size_t prefixes_max = 8;

@@ -123,8 +123,7 @@ namespace {
 
 // What an algorithm of ModelOpt writes; `where` names it in refusals.
 Quantization modelopt_format(const ConfigReader& config, const std::string& where,
-                             const std::string& algorithm, std::optional<std::int64_t> group) {
-  const std::int64_t stated = group.value_or(128);
+                             const std::string& algorithm, std::int64_t group) {
   Quantization out;
   if (algorithm == "NVFP4" || algorithm == "NVFP4_AWQ" || algorithm == "W4A16_NVFP4") {
     out = nvfp4();
@@ -143,7 +142,7 @@ Quantization modelopt_format(const ConfigReader& config, const std::string& wher
            .weights = algorithm == "W8A16" ? Dtype::s8 : Dtype::s4};
     const bool is_awq = algorithm == "W4A16_AWQ";
     if (is_awq) out.format = PackedWeights::awq;
-    out.block = is_awq ? stated : 0;
+    out.block = is_awq ? group : 0;
     out.scale_bits = f16_bits;
   } else if (algorithm == "INT8_SQ" || algorithm.starts_with("W8A8_SQ")) {
     out = per_row("modelopt " + algorithm, Dtype::s8);
@@ -164,25 +163,18 @@ void read_quantized_layers(const ConfigReader& config, const std::string& where,
   }
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> by_format;
   for (const auto& [name, stated] : listed->items()) {
-    const bool is_stated =
-        stated.is_object() && stated.contains("quant_algo") && stated.at("quant_algo").is_string();
-    if (!is_stated) config.refuse(where, "has no quant_algo for '" + printable(name) + "'");
-    const auto group = stated.find("group_size");
-    const bool has_group = group != stated.end() && group->is_number_integer();
-    if (stated.at("quant_algo") == "NVFP4" && has_group && *group != 16) {
-      config.refuse(where, "has blocks of " + shown(*group) + " for '" + printable(name) +
-                               "': nvfp4 has 16 weights");
+    if (!stated.is_object() || !stated.contains("quant_algo")) {
+      config.refuse(where, "has no quant_algo for '" + printable(name) + "'");
     }
-    by_format[{stated.at("quant_algo").get<std::string>(),
-               has_group ? group->get<std::int64_t>() : 0}]
-        .push_back(name);
+    const ConfigReader own = reader_of(config, name, stated);
+    const std::string algorithm = own.text("quant_algo").value_or("");
+    if (algorithm == "NVFP4") check_block(own, "group_size", nvfp4());
+    by_format[{algorithm, group_size(own, "group_size", 128)}].push_back(name);
   }
   out.is_listed = true;
   for (const auto& [format, names] : by_format) {
     const auto& [algorithm, group] = format;
-    out.rules.push_back(
-        {ModulePatterns(names), modelopt_format(config, where, algorithm,
-                                                group > 0 ? std::optional(group) : std::nullopt)});
+    out.rules.push_back({ModulePatterns(names), modelopt_format(config, where, algorithm, group)});
   }
   out.what = *std::ranges::min_element(out.rules, {}, [](const Rule& rule) {
                 return dtype_bits(rule.format->weights);
@@ -203,7 +195,8 @@ void read_modelopt(const ConfigReader& config, Stated& out) {
   if (algorithm == "MIXED_PRECISION") {
     return read_quantized_layers(config, at("quantized_layers"), out);
   }
-  out.what = modelopt_format(config, at("quant_algo"), algorithm, config.size(at("group_size")));
+  out.what = modelopt_format(config, at("quant_algo"), algorithm,
+                             group_size(config, at("group_size"), 128));
   if (out.what.weights == Dtype::f4_e2m1) check_block(config, at("group_size"), out.what);
   const std::string group = field("config_groups.group_0.");
   if (out.what.weights == Dtype::f4_e2m1 && config.has(group + "weights")) {
@@ -252,9 +245,7 @@ void read_quark(const ConfigReader& config, Stated& out) {
   for (const auto& [pattern, stated] : apart->items()) {
     std::optional<Quantization> format;
     if (stated.is_object()) {
-      const ConfigReader own(stated,
-                             config.where() + ": layer_quant_config of " + printable(pattern));
-      format = quark_format(own, "");
+      format = quark_format(reader_of(config, pattern, stated), "");
     }
     add_rule(config, field("layer_quant_config"), pattern, std::move(format), out);
   }

@@ -208,7 +208,7 @@ Dtype integer_of(const ConfigReader& config, const std::string& where, std::int6
 std::int64_t group_size(const ConfigReader& config, const std::string& where,
                         std::int64_t fallback) {
   const double stated = config.number(where).value_or(static_cast<double>(fallback));
-  return stated < 1 ? 0 : config.size(where).value_or(fallback);
+  return stated == -1 ? 0 : config.size(where).value_or(config.has(where) ? 0 : fallback);
 }
 
 void check_block(const ConfigReader& config, const std::string& where, const Quantization& format) {

@@ -45,6 +45,8 @@ void read_mlx(const ConfigReader& config, Stated& out);
 
 // An object whose keys are names of modules; nothing where it says nothing.
 const Json* object_at(const ConfigReader& config, const std::string& where);
+// Of the object that stands there under one name.
+ConfigReader reader_of(const ConfigReader& config, const std::string& pattern, const Json& stated);
 // Modules that `pattern` names are stored as `format`, unless a rule before names them.
 void add_rule(const ConfigReader& config, const std::string& where, const std::string& pattern,
               std::optional<Quantization> format, Stated& out);
@@ -70,11 +72,6 @@ std::int64_t group_size(const ConfigReader& config, const std::string& where,
                         std::int64_t fallback);
 // Refuses a size that is not the format's.
 void check_block(const ConfigReader& config, const std::string& where, const Quantization& format);
-
-// `format` in as many bits in groups of so many; a width of 16 or more is none.
-std::optional<Quantization> in_bits(const ConfigReader& config, const std::string& where,
-                                    Quantization format, std::int64_t bits,
-                                    std::optional<std::int64_t> group);
 
 // "quantization_config." + name.
 std::string field(std::string_view name);

@@ -13,13 +13,6 @@ namespace halmark::quantization {
 
 namespace {
 
-// A whole number of an object, where it states one.
-std::optional<std::int64_t> whole_of(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  if (it == object.end() || !it->is_number_integer()) return std::nullopt;
-  return it->get<std::int64_t>();
-}
-
 // Names in a list, in lists of a list, or in one text with commas between them.
 void add_names(const ConfigReader& config, const std::string& where, const Json& value,
                std::vector<std::string>& out) {
@@ -37,18 +30,28 @@ void add_names(const ConfigReader& config, const std::string& where, const Json&
   }
 }
 
-// `name`: how libraries spell a width that differs.
+// `format` in the width and the groups that are stated; a width of 16 or more is none.
+std::optional<Quantization> in_bits(const ConfigReader& own, Quantization format) {
+  const std::int64_t was = dtype_bits(format.weights);
+  const std::int64_t bits = own.size("bits").value_or(was);
+  if (bits >= 16) return std::nullopt;
+  if (bits != was) {
+    if (format.scale_bits == f16_bits + was) format.scale_bits = f16_bits + bits;  // zero points
+    format.weights = integer_of(own, "bits", bits);
+  }
+  format.block = group_size(own, "group_size", format.block);
+  return format;
+}
+
 void add_override(const ConfigReader& config, const std::string& where, const std::string& pattern,
-                  const Json& stated, const char* bits_name, Stated& out) {
+                  const Json& stated, Stated& out) {
   std::optional<Quantization> format;
   const bool is_none = stated.is_null() || stated == false;
   if (!is_none) {
     if (!stated.is_object()) {
       config.refuse(where, "must hold objects, holds " + shown(stated));
     }
-    const std::int64_t usual = dtype_bits(out.what.weights);
-    format = in_bits(config, where, out.what, whole_of(stated, bits_name).value_or(usual),
-                     whole_of(stated, "group_size"));
+    format = in_bits(reader_of(config, pattern, stated), out.what);
   }
   add_rule(config, where, pattern, std::move(format), out);
 }
@@ -60,6 +63,10 @@ const Json* object_at(const ConfigReader& config, const std::string& where) {
   const Json* value = config.value(where);
   if (!value->is_object()) config.refuse(where, "must be an object, found " + shown(*value));
   return value;
+}
+
+ConfigReader reader_of(const ConfigReader& config, const std::string& pattern, const Json& stated) {
+  return {stated, config.where() + ": '" + printable(pattern) + '\''};
 }
 
 // Whole names come first, as the libraries look them up, in one rule for each format; what is tried
@@ -82,19 +89,6 @@ void add_rule(const ConfigReader& config, const std::string& where, const std::s
   it->modules.add(pattern);
 }
 
-std::optional<Quantization> in_bits(const ConfigReader& config, const std::string& where,
-                                    Quantization format, std::int64_t bits,
-                                    std::optional<std::int64_t> group) {
-  if (bits >= 16) return std::nullopt;
-  const std::int64_t was = dtype_bits(format.weights);
-  if (bits != was) {
-    if (format.scale_bits == f16_bits + was) format.scale_bits = f16_bits + bits;  // zero points
-    format.weights = integer_of(config, where, bits);
-  }
-  if (group) format.block = *group < 1 ? 0 : *group;
-  return format;
-}
-
 // "-:" in front of an expression: not quantised; "+:" or nothing: in other numbers.
 void read_dynamic(const ConfigReader& config, Stated& out) {
   const std::string where = field("dynamic");
@@ -104,7 +98,7 @@ void read_dynamic(const ConfigReader& config, Stated& out) {
     const bool is_signed = key.starts_with("-:") || key.starts_with("+:");
     const std::string pattern = "re:" + (is_signed ? key.substr(2) : key);
     const Json none = nullptr;
-    add_override(config, where, pattern, key.starts_with("-:") ? none : stated, "bits", out);
+    add_override(config, where, pattern, key.starts_with("-:") ? none : stated, out);
   }
 }
 
@@ -113,7 +107,7 @@ void read_extra_config(const ConfigReader& config, Stated& out) {
   const Json* all = object_at(config, where);
   if (all == nullptr) return;
   for (const auto& [name, stated] : all->items()) {
-    add_override(config, where, name, stated, "bits", out);
+    add_override(config, where, name, stated, out);
   }
 }
 
@@ -148,7 +142,7 @@ void read_mlx(const ConfigReader& config, Stated& out) {
     const bool is_module = name.find('.') != std::string::npos || name == "lm_head";
     if (!is_module) continue;
     if (name.ends_with("embed_tokens") && stated == false) out.what.packs_embedding = false;
-    add_override(config, field(name), name, stated, "bits", out);
+    add_override(config, field(name), name, stated, out);
   }
 }
 

@@ -471,6 +471,18 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
                 {"weights": {"num_bits": 4, "type": "int"}}, "b": {"weights": {"num_bits": 8,
                 "type": "int"}}}})"),
        "compressed-tensors int4 and compressed-tensors int8 of all linears");
+  for (const char* numbers : {R"("bits": "8")", R"("bits": -8)", R"("group_size": "64")",
+                              R"("group_size": -64)", R"("group_size": 9223372036854775807)"}) {
+    const std::string own = R"({".*mlp.*": {"quant_algo": "W4A16_AWQ", )" + std::string(numbers);
+    says(refusal(model, R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "dynamic": )" +
+                            own + "}}}"),
+         "mlp.*': field '" + std::string(numbers).substr(1, 4));
+    if (own.find("bits") != std::string::npos) continue;
+    says(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION",
+                            "quantized_layers": )" +
+                            own + "}}}"),
+         "mlp.*': field 'group_size' must");
+  }
   for (const char* none : {"{}", "null", "false", "[]"}) {
     EXPECT_THAT(with(model, none).quantization, testing::Eq(std::nullopt)) << none;
   }
