@@ -107,7 +107,8 @@ const Quantization* stored_as(const Stated& stated, const std::string& module) {
   for (const quantization::Rule& rule : stated.rules) {
     if (rule.modules.names(module)) return rule.format ? &*rule.format : nullptr;
   }
-  const bool is_outside = !stated.within.empty() && !stated.within.names(module);
+  const bool is_outside = std::ranges::any_of(
+      stated.within, [&](const ModulePatterns& block) { return !block.names(module); });
   return stated.is_listed || is_outside ? nullptr : &stated.what;
 }
 
@@ -136,7 +137,7 @@ std::vector<std::string> layer_prefixes(const Stated& stated) {
     }
   };
   for (const quantization::Rule& rule : stated.rules) add(rule.modules);
-  add(stated.within);
+  for (const ModulePatterns& block : stated.within) add(block);
   return out;
 }
 
@@ -188,7 +189,8 @@ LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const Line
 // format, are told apart layer by layer.
 void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
   const std::vector<std::string> prefixes = layer_prefixes(stated);
-  std::size_t cost = stated.within.cost();
+  std::size_t cost = 0;
+  for (const ModulePatterns& block : stated.within) cost += block.cost();
   for (const quantization::Rule& rule : stated.rules) cost += rule.modules.cost();
   constexpr std::size_t cost_max = 320'000;  // seconds
   if (cost * prefixes.size() * static_cast<std::size_t>(spec.layers) > cost_max) {

@@ -25,7 +25,7 @@ struct Stated {
   Quantization what;
   std::vector<Rule> rules;  // the first that names a module says how it is stored
   bool is_listed = false;   // what no rule names is not quantised; else it is, as `what` says
-  ModulePatterns within;    // nor is what stands in none of these; empty = all
+  std::vector<ModulePatterns> within;  // nor is what does not stand in each of these
   bool packs_experts_alone = false;
   bool packs_head = false;
   bool has_scheme = true;  // false: the method is named, and not what it did

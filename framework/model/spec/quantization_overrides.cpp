@@ -117,7 +117,7 @@ void read_blocks(const ConfigReader& config, Stated& out) {
     std::vector<std::string> names;
     if (config.is_set(field(name)))
       add_names(config, field(name), *config.value(field(name)), names);
-    if (!names.empty()) out.within = ModulePatterns(names);
+    if (!names.empty()) out.within.emplace_back(names);
   }
 }
 

@@ -300,6 +300,9 @@ TEST(Quantization, what_a_library_selects_is_stored_as_it_says) {
               "self_attn.v_proj"], ["self_attn.o_proj"]]})",
          sum(only_attention, 32)},
         {R"(, "block_name_to_quantize": "model.layers"})", sum(four, 32)},
+        {R"(, "block_name_to_quantize": "model.layers", "modules_in_block_to_quantize":
+              ["self_attn"]})",
+         sum(only_attention, 32)},
         {R"(, "to_quant_block_names": ["model.layers.0", "model.layers.31"]})",
          sum(four, 2) + sum(wide, 30)},
         {R"(, "extra_config": {"model.layers.3.mlp.down_proj": {"bits": 8},
