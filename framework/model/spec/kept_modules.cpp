@@ -181,8 +181,8 @@ std::vector<LinearModules> out_of_mixers() {
       {output, "o_b_proj", {{"attn.wo_b"}}},
       {output,
        "out_proj",
-       {{"linear_attn.out_proj", "mixer.out_proj", "mamba.out_proj", "conv.out_proj",
-         "self_attn.o_proj"}}},
+       {{"linear_attn.out_proj", "mixer.out_proj", "mamba.out_proj", "conv.out_proj"}}},
+      {output, "out_proj", {{"self_attn.o_proj"}}},  // of channel decay
   };
 }
 
@@ -277,7 +277,8 @@ bool has_dense(const ModelSpec& spec, std::size_t layer, const LayerMixer& mixer
   return spec.ffn_widths.empty() ? spec.intermediate > 0 : spec.ffn_widths[layer] > 0;
 }
 
-bool has_mixer_linear(std::string_view linear, const ModelSpec& spec, const LayerMixer& mixer) {
+bool has_mixer_linear(const LinearModules& row, const ModelSpec& spec, const LayerMixer& mixer) {
+  const std::string_view linear = row.linear;
   const bool attends = mixer.kind == Mixer::attention;
   const bool is_latent = attends && (spec.latent || spec.compressed);
   const bool has_q_rank = spec.compressed || (spec.latent && spec.latent->q_rank > 0);
@@ -286,12 +287,14 @@ bool has_mixer_linear(std::string_view linear, const ModelSpec& spec, const Laye
   if (linear == "kv_proj") return attends && !spec.latent && !mixer.shares_kv;
   if (linear == "q_a_proj" || linear == "q_b_proj") return is_latent && has_q_rank;
   if (linear == "kv_a_proj" || linear == "kv_b_proj") return attends && spec.latent;
-  if (linear == "qkvz_proj") return is_delta && spec.delta_rule->gate_rank == 0;
-  if (linear == "qkv_proj") return is_delta && spec.delta_rule->gate_rank > 0;
+  const bool is_per_channel = is_delta && spec.delta_rule->gate_rank > 0;
+  if (linear == "qkvz_proj") return is_delta && !is_per_channel;
+  if (linear == "qkv_proj") return is_per_channel;
   if (linear == "o_proj") return attends && !spec.compressed;
   if (linear == "o_a_proj" || linear == "o_b_proj") return attends && spec.compressed;
   const bool recurs = (!attends && mixer.kind != Mixer::none) || mixer.has_state_space;
-  return linear == "out_proj" ? recurs : recurs && !is_delta;  // in_proj
+  if (linear == "in_proj") return recurs && !is_delta;
+  return recurs && is_per_channel == row.parts.front().front().starts_with("self_attn.");
 }
 
 }  // namespace
@@ -305,7 +308,7 @@ bool has_linear(const LinearModules& linear, const ModelSpec& spec, std::size_t 
   if (linear.kind == KernelKind::experts) {
     return is_sparse && (name == "expert_down" || (name == "expert_gate_up") == is_gated);
   }
-  if (linear.kind != KernelKind::ffn) return has_mixer_linear(name, spec, mixer);
+  if (linear.kind != KernelKind::ffn) return has_mixer_linear(linear, spec, mixer);
   const bool is_of_kind = name.ends_with("down_proj") || name.ends_with("gate_up_proj") == is_gated;
   if (!is_of_kind) return false;
   if (name.starts_with("shared_")) return is_sparse && spec.moe->shared_width > 0;

@@ -341,6 +341,28 @@ TEST(Quantization, a_list_of_every_expert_is_read_in_a_moment) {
   says(refusal("llama-3.1-8b", dump_json(many)), "more patterns than are tried for 32 layers");
 }
 
+// Kimi's layers of channel decay call their modules self_attn too; those of other delta rules and
+// state spaces are linear_attn and mamba.
+TEST(Quantization, attention_that_is_kept_keeps_no_projection_of_recurrent_layers) {
+  struct Case {
+    const char *id, *kept;
+    std::size_t layers;  // whose out_proj is kept
+  };
+  for (const Case& c : {Case{"qwen3-next-80b-a3b", "re:.*self_attn.*", 0},
+                        {"qwen3-next-80b-a3b", "*linear_attn*", 36},
+                        {"kimi-linear-48b-a3b", "model.layers.0.self_attn", 1}}) {
+    const ModelSpec spec = with(c.id, R"({"quant_method": "gptq", "bits": 4, "group_size": 128,
+                                          "ignore": [")" +
+                                          std::string(c.kept) + "\"]}");
+    std::size_t kept = 0;
+    for (const StoredOtherwise& one : spec.stored_otherwise) {
+      if (one.linear == "out_proj")
+        kept += static_cast<std::size_t>(std::ranges::count(one.layers, true));
+    }
+    EXPECT_EQ(kept, c.layers) << c.id << ' ' << c.kept;
+  }
+}
+
 // Two groups of compressed-tensors: attention in 8 bits by channel, networks in 4 in groups of 128.
 TEST(Quantization, groups_of_different_types_stand_side_by_side) {
   const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "compressed-tensors",
