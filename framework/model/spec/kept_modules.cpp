@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
 
 #include "model/spec/model_spec.hpp"
@@ -90,6 +91,16 @@ std::optional<std::string> layer_prefix(const std::string& pattern) {
   return std::nullopt;
 }
 
+// 5 of "model.layers.3.mlp.experts.5.up_proj".
+std::optional<std::int64_t> expert_of(const std::string& name) {
+  const std::string_view word = ".experts.";
+  const auto at = name.find(word);
+  std::int64_t out = 0;
+  if (at == std::string::npos) return std::nullopt;
+  const auto read = std::from_chars(name.data() + at + word.size(), name.data() + name.size(), out);
+  return read.ec == std::errc() ? std::optional(out) : std::nullopt;
+}
+
 // Of layers that are not the decoder's.
 bool is_of_other_tower(const std::string& prefix) {
   return std::ranges::any_of(std::array{"vision", "visual", "audio", "mtp", "*", "encoder"},
@@ -124,6 +135,7 @@ void ModulePatterns::add(const std::string& pattern) {
   }
   if (is_whole_name(pattern)) {
     whole_.insert(pattern);
+    if (const auto expert = expert_of(pattern)) experts_.insert(*expert);
   } else if (!pattern.empty()) {
     rest_.push_back(pattern);
   }

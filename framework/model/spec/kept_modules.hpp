@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -40,12 +41,14 @@ class ModulePatterns {
   // What stands in front of the number of a layer in them: "model.language_model.layers.".
   static constexpr std::size_t prefixes_max = 8;
   const std::vector<std::string>& prefixes() const { return prefixes_; }
+  const std::set<std::int64_t>& experts() const { return experts_; }  // that whole names are of
 
  private:
   std::unordered_set<std::string> whole_;
   std::vector<std::string> rest_;
   std::vector<std::regex> expressions_;
   std::vector<std::string> prefixes_;
+  std::set<std::int64_t> experts_;
 };
 
 // A linear operator of the graph, and the modules that it is in public checkpoints. Each part may

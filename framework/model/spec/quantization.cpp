@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <regex>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -112,39 +113,62 @@ const Quantization* stored_as(const Stated& stated, const std::string& module) {
   return stated.is_listed || is_outside ? nullptr : &stated.what;
 }
 
-// A part has one of several names: the first that is spoken of apart from the others.
-const Quantization* stored_as(const Stated& stated, const std::vector<std::string>& prefixes,
-                              const std::vector<std::string_view>& names) {
+using Fronts = std::vector<std::string>;  // of modules: "model.layers.3."
+
+// A part has one of several names: the first that is spoken of apart from the others. Those of its
+// first expert stand for `expert`.
+const Quantization* stored_as(const Stated& stated, const Fronts& fronts,
+                              const std::vector<std::string_view>& names, std::int64_t expert) {
+  constexpr std::string_view first = "experts.0.";
   const Quantization* usual = stored_as(stated, "");
-  for (const std::string& prefix : prefixes) {
+  for (const std::string& front : fronts) {
     for (const std::string_view name : names) {
-      const Quantization* found = stored_as(stated, prefix + std::string(name));
+      std::string module = front + std::string(name);
+      const auto at = expert == 0 ? std::string::npos : module.find(first);
+      if (at != std::string::npos) {
+        module.replace(at, first.size(), "experts." + std::to_string(expert) + '.');
+      }
+      const Quantization* found = stored_as(stated, module);
       if (found != usual) return found;
     }
   }
   return usual;
 }
 
-// What stands in front of a layer's number in any list, beside the usual.
-std::vector<std::string> layer_prefixes(const Stated& stated) {
-  std::vector<std::string> out = {"model.layers."};
-  const auto add = [&](const ModulePatterns& patterns) {
+// What is asked of a model, and at most how much work that is.
+struct Questions {
+  std::vector<std::string> prefixes = {"model.layers."};  // and what else any list has there
+  std::set<std::int64_t> experts;  // of a layer, beside its last: the first, those that are named
+  std::size_t cost = 0;
+
+  Questions(const Stated& stated, const ModelSpec& spec) {
+    for (const quantization::Rule& rule : stated.rules) add(rule.modules, spec);
+    for (const ModulePatterns& block : stated.within) add(block, spec);
+    if (spec.moe) experts.insert(0);
+    constexpr std::size_t linears = 8;  // of a layer, beside those of one expert
+    cost *= prefixes.size() * static_cast<std::size_t>(spec.layers) * (linears + experts.size());
+    cost /= linears;
+  }
+
+ private:
+  void add(const ModulePatterns& patterns, const ModelSpec& spec) {
+    cost += patterns.cost();
     for (const std::string& prefix : patterns.prefixes()) {
-      if (out.size() < ModulePatterns::prefixes_max &&
-          std::ranges::find(out, prefix) == out.end()) {
-        out.push_back(prefix);
+      if (prefixes.size() < ModulePatterns::prefixes_max &&
+          std::ranges::find(prefixes, prefix) == prefixes.end()) {
+        prefixes.push_back(prefix);
       }
     }
-  };
-  for (const quantization::Rule& rule : stated.rules) add(rule.modules);
-  for (const ModulePatterns& block : stated.within) add(block);
-  return out;
-}
+    for (const std::int64_t expert : patterns.experts()) {
+      if (spec.moe && expert < spec.moe->experts) experts.insert(expert);
+    }
+  }
+};
 
 // The layers of one linear by how they store it.
 struct LinearStorage {
   bool is_any_packed = false;
-  bool has_mixed_parts = false;
+  bool has_mixed_parts = false, has_mixed_experts = false;
   std::vector<StoredOtherwise> otherwise;
 
   void add(const Stated& stated, const LinearModules& linear, const Quantization* format,
@@ -165,20 +189,25 @@ struct LinearStorage {
 };
 
 LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const LinearModules& linear,
-                         const std::vector<std::string>& prefixes) {
+                         const Questions& questions) {
   LinearStorage out;
+  const std::int64_t last = spec.moe ? spec.moe->experts - 1 : 0;
   const bool is_head = linear.kind == KernelKind::head;
   const std::size_t layers = is_head ? 1 : static_cast<std::size_t>(spec.layers);
   for (std::size_t layer = 0; layer < layers; ++layer) {
     if (!is_head && !has_linear(linear, spec, layer)) continue;
-    std::vector<std::string> fronts = {""};
+    Fronts fronts = {""};
     if (!is_head) {
-      fronts = prefixes;
+      fronts = questions.prefixes;
       for (std::string& front : fronts) front += std::to_string(layer) + '.';
     }
-    const Quantization* first = stored_as(stated, fronts, linear.parts.front());
+    const Quantization* first = stored_as(stated, fronts, linear.parts.front(), last);
     for (const auto& part : linear.parts) {
-      out.has_mixed_parts = out.has_mixed_parts || stored_as(stated, fronts, part) != first;
+      out.has_mixed_parts = out.has_mixed_parts || stored_as(stated, fronts, part, last) != first;
+      if (linear.kind != KernelKind::experts || out.has_mixed_experts) continue;
+      out.has_mixed_experts = std::ranges::any_of(questions.experts, [&](std::int64_t expert) {
+        return stored_as(stated, fronts, part, expert) != first;
+      });
     }
     out.add(stated, linear, first, layer, layers);
   }
@@ -188,12 +217,9 @@ LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const Line
 // A kind is of the method where any of its linears is; those that are not, or are in another
 // format, are told apart layer by layer.
 void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
-  const std::vector<std::string> prefixes = layer_prefixes(stated);
-  std::size_t cost = 0;
-  for (const ModulePatterns& block : stated.within) cost += block.cost();
-  for (const quantization::Rule& rule : stated.rules) cost += rule.modules.cost();
+  const Questions questions(stated, spec);
   constexpr std::size_t cost_max = 320'000;  // seconds
-  if (cost * prefixes.size() * static_cast<std::size_t>(spec.layers) > cost_max) {
+  if (questions.cost > cost_max) {
     config.refuse("quantization_config", "lists more patterns than are tried for " +
                                              std::to_string(spec.layers) + " layers");
   }
@@ -201,13 +227,17 @@ void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
   std::vector<StoredOtherwise> otherwise;
   for (const LinearModules& linear : linear_modules()) {
     if (!is_asked(stated, linear.kind)) continue;
-    LinearStorage storage = storage_of(stated, spec, linear, prefixes);
+    LinearStorage storage = storage_of(stated, spec, linear, questions);
     if (storage.is_any_packed && std::ranges::find(kinds, linear.kind) == kinds.end()) {
       kinds.push_back(linear.kind);
     }
     if (storage.has_mixed_parts) {
       config.assume(std::string(linear.linear) +
                     " is stored as its first part is in layers whose parts differ");
+    }
+    if (storage.has_mixed_experts) {
+      config.assume(std::string(linear.linear) +
+                    " is stored as its last expert is in layers whose experts differ");
     }
     std::ranges::move(storage.otherwise, std::back_inserter(otherwise));
   }

@@ -363,6 +363,31 @@ TEST(Quantization, attention_that_is_kept_keeps_no_projection_of_recurrent_layer
   }
 }
 
+// One figure stands for the experts of a layer: where a list tells them apart, that is said.
+TEST(Quantization, experts_that_differ_from_another_are_said_to) {
+  struct Case {
+    const char* kept;
+    bool differ, packs;
+  };
+  for (const Case& c :
+       {Case{"lm_head", false, true},
+        {"model.layers.31.block_sparse_moe.experts.5", true, true},
+        {"model.layers.31.block_sparse_moe.experts.0.w2", true, true},
+        {"model.layers.31.block_sparse_moe.experts.8.w2", false, true},  // there are 8 of them
+        {"re:.*experts\\\\.[0-3]\\\\..*", true, true},
+        {"re:.*experts\\\\.[1-7]\\\\..*", true, false},
+        {"re:.*experts.*", false, false}}) {
+    const ModelSpec spec = with("mixtral-8x7b-v0.1", R"({"quant_method": "gptq", "bits": 4,
+      "group_size": 128, "ignore": [")" + std::string(c.kept) +
+                                                         "\"]}");
+    EXPECT_THAT(spec.assumed, c.differ ? testing::Matcher<std::vector<std::string>>(
+                                             Contains(HasSubstr("layers whose experts differ")))
+                                       : Not(Contains(HasSubstr("experts differ"))))
+        << c.kept;
+    EXPECT_EQ(spec.quantization->packs(experts), c.packs) << c.kept;
+  }
+}
+
 // Two groups of compressed-tensors: attention in 8 bits by channel, networks in 4 in groups of 128.
 TEST(Quantization, groups_of_different_types_stand_side_by_side) {
   const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "compressed-tensors",
