@@ -94,13 +94,16 @@ std::optional<Dtype> cache_of(const ConfigReader& config) {
   return std::nullopt;
 }
 
-bool is_asked(const Stated& stated, KernelKind kind) {
-  if (kind == KernelKind::head) {
-    return stated.packs_head || std::ranges::any_of(stated.rules, [](const auto& rule) {
-             return rule.format && rule.modules.names("lm_head");
+bool is_asked(const Stated& stated, const LinearModules& linear) {
+  if (linear.kind == KernelKind::head) {
+    const auto& names = linear.parts.front();
+    return stated.packs_head || std::ranges::any_of(stated.rules, [&](const auto& rule) {
+             return rule.format && std::ranges::any_of(names, [&](std::string_view name) {
+                      return rule.modules.names(std::string(name));
+                    });
            });
   }
-  return kind == KernelKind::experts || !stated.packs_experts_alone;
+  return linear.kind == KernelKind::experts || !stated.packs_experts_alone;
 }
 
 // How a module is stored: nothing where it is not quantised.
@@ -226,7 +229,7 @@ void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
   std::vector<KernelKind> kinds;
   std::vector<StoredOtherwise> otherwise;
   for (const LinearModules& linear : linear_modules()) {
-    if (!is_asked(stated, linear.kind)) continue;
+    if (!is_asked(stated, linear)) continue;
     LinearStorage storage = storage_of(stated, spec, linear, questions);
     if (storage.is_any_packed && std::ranges::find(kinds, linear.kind) == kinds.end()) {
       kinds.push_back(linear.kind);
@@ -360,7 +363,7 @@ void read_stated(ConfigReader& config, ModelSpec& spec) {
   stated.what.kv_cache = cache_of(config);
   name_unread_keys(config);
   if (!stated.has_scheme) {
-    config.assume("weights of 16 bits (quantization_config names a method and no scheme)");
+    config.assume("weights of 16 bits (quantization_config states no others)");
     if (stated.what.kv_cache) spec.quantization = stated.what;
     return;
   }

@@ -238,17 +238,19 @@ std::optional<Quantization> quark_format(const ConfigReader& config, const std::
 
 void read_quark(const ConfigReader& config, Stated& out) {
   const auto usual = quark_format(config, field("global_quant_config."));
-  out.has_scheme = usual.has_value();
-  if (usual) out.what = *usual;
   const Json* apart = object_at(config, field("layer_quant_config"));
-  if (apart == nullptr) return;
-  for (const auto& [pattern, stated] : apart->items()) {
+  const Json none = Json::object();
+  for (const auto& [pattern, stated] : (apart != nullptr ? *apart : none).items()) {
     std::optional<Quantization> format;
     if (stated.is_object()) {
       format = quark_format(reader_of(config, pattern, stated), "");
     }
     add_rule(config, field("layer_quant_config"), pattern, std::move(format), out);
   }
+  const auto first = std::ranges::find_if(out.rules, &Rule::is_packed);
+  out.is_listed = !usual;
+  out.has_scheme = usual || first != out.rules.end();
+  if (out.has_scheme) out.what = usual ? *usual : *first->format;
 }
 
 }  // namespace halmark::quantization

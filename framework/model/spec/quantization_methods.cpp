@@ -50,8 +50,13 @@ void read_awq(const ConfigReader& config, Stated& out) {
   out.what.scale_bits = f16_bits + (has_zeros ? bits : 0);
 }
 
-// A zero point stands beside every scale, also where all of them are equal.
+// A zero point stands beside every scale, also where all of them are equal. AutoRound writes other
+// types under the same method.
 void read_gptq(const ConfigReader& config, Stated& out) {
+  const std::string type = config.text(field("data_type")).value_or("int");
+  const std::int64_t inputs = config.size(field("act_bits")).value_or(16);
+  if (!type.starts_with("int")) refuse_value(config, field("data_type"), type, "int");
+  if (inputs < 16) refuse_value(config, field("act_bits"), std::to_string(inputs), "16 bits");
   const std::int64_t bits = config.required_size(field("bits"));
   out.what = {.method = "gptq", .format = PackedWeights::gptq};
   out.what.weights = integer_of(config, field("bits"), bits);
@@ -62,8 +67,9 @@ void read_gptq(const ConfigReader& config, Stated& out) {
   read_extra_config(config, out);
 }
 
-// A ternary value in two bits, one scale of the matrix.
-void read_bitnet(const ConfigReader&, Stated& out) {
+// A ternary value in two bits, one scale of the matrix; or 16 bits that become such at each use.
+void read_bitnet(const ConfigReader& config, Stated& out) {
+  out.has_scheme = !config.is_text(field("quantization_mode"), "online");
   out.what = {.method = "bitnet", .weights = Dtype::s2, .scale_bits = 0, .matrix_scale_bytes = 2};
 }
 

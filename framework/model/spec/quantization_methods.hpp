@@ -18,6 +18,7 @@ namespace halmark::quantization {
 struct Rule {
   ModulePatterns modules;
   std::optional<Quantization> format;  // nothing: they are not quantised
+  bool is_packed() const { return format.has_value(); }
 };
 
 // What is read of a quantization_config before its kinds are settled.

@@ -211,7 +211,8 @@ TEST(Quantization, a_cache_can_be_all_that_is_stated) {
     "kv_cache_scheme": {"num_bits": 8, "type": "float"}})");
   EXPECT_EQ(stated(spec).name, "bf16+kv_cache=f8_e4m3fn");
   EXPECT_EQ(stated(spec).ffn, Dtype::bf16);
-  EXPECT_THAT(spec.assumed, Contains(HasSubstr("names a method and no scheme")));
+  EXPECT_THAT(spec.assumed,
+              Contains(HasSubstr("weights of 16 bits (quantization_config states no others)")));
 }
 
 TEST(Quantization, widths_of_inputs_decide_between_recipes_of_8_bits) {
@@ -444,6 +445,24 @@ TEST(Quantization, quark_gives_patterns_their_own_format) {
                 sum({row(q_size, 4096), row(kv_size, 1024), row(q_size, 4096), four, four}, 32));
 }
 
+TEST(Quantization, quark_may_give_a_format_to_patterns_alone) {
+  const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "quark",
+    "global_quant_config": {"weight": null}, "layer_quant_config": {"*self_attn*": null,
+    "*mlp*": {"weight": {"dtype": "fp8_e4m3"}}}})");
+  EXPECT_THAT(spec.quantization->kinds, ElementsAre(ffn));
+  const std::int64_t gate = ffn_size + 2 * 14336, down = ffn_size + 2 * 4096;
+  EXPECT_EQ(weight_bytes(spec), other_bytes + sum({wide.q, wide.kv, wide.o, gate, down}, 32));
+}
+
+TEST(Quantization, bitnet_is_ternary_unless_it_is_made_so_at_each_use) {
+  for (const char* mode : {"online", "offline"}) {
+    const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "bitnet", "linear_class":
+      "autobitlinear", "quantization_mode": ")" + std::string(mode) +
+                                                    "\"}");
+    EXPECT_EQ(stated(spec).ffn, mode == std::string("online") ? Dtype::bf16 : Dtype::s2) << mode;
+  }
+}
+
 // MLX quantises the table of embeddings and the head too, under a key of its own.
 TEST(Quantization, mlx_quantises_tables_and_says_what_differs_by_name) {
   Json config = read_json_file((model_dir() / "qwen3-0.6b.json").string())["config"];
@@ -469,6 +488,11 @@ TEST(Quantization, the_head_is_known_under_any_prefix) {
     "input_activations": {"num_bits": 8, "type": "float"}}}, "ignore": [)";
   for (const char* name :
        {"lm_head", "language_model.lm_head", "model.lm_head", "re:.*lm_head", "*lm_head"}) {
+    const ModelSpec named = with("llama-3.1-8b", R"({"quant_method": "compressed-tensors",
+      "config_groups": {"a": {"targets": [")" + std::string(name) +
+                                                     R"("], "weights": {"num_bits": 8,
+      "type": "float", "strategy": "channel"}}}})");
+    EXPECT_THAT(named.quantization->kinds, ElementsAre(head)) << name;
     const ModelSpec spec = with("llama-3.1-8b", groups + '"' + name + "\"]}");
     EXPECT_FALSE(spec.quantization->packs(KernelKind::head)) << name;
   }
@@ -512,6 +536,12 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
   says(refusal(model, R"({"bits": 4})"), "quant_method");
   says(refusal(model, R"({"quant_method": "gptq", "bits": 3, "group_size": 128})"), "bits' is '3'");
   says(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})"), "W4A8_AWQ");
+  says(refusal(model, R"({"quant_method": "auto-round", "bits": 4, "group_size": 16, "data_type":
+                          "nv_fp", "act_bits": 4})"),
+       "data_type' is 'nv_fp'");
+  says(refusal(model, R"({"quant_method": "auto-round", "bits": 8, "data_type": "int", "act_bits":
+                          8})"),
+       "act_bits' is '8'");
   EXPECT_THAT(refusal(model, R"({"quant_method": "modelopt", "quant_algo": "NVFP4",
                                  "kv_cache_quant_algo": "NVFP4"})"),
               AllOf(HasSubstr("kv_cache_quant_algo' is 'NVFP4'"), HasSubstr("FP8")));
