@@ -98,9 +98,12 @@ Extent GraphBuilder::stored_table_bytes(const Extent& rows, std::int64_t columns
   const bool is_taken = stated && stated->packs_embedding && !stated->kinds.empty() &&
                         takes_stored(graph_.spec, precision(), stated->kinds.front());
   if (!is_taken) return {};
+  const std::vector<StoredOtherwise>& all = graph_.spec.stored_otherwise;
+  const auto apart = std::ranges::find(all, "embed_tokens", &StoredOtherwise::linear);
+  const Quantization& format = apart == all.end() ? *stated : *apart->format;
   const auto bytes = [&](const Size& of) {
     const std::int64_t count = of.constant();
-    return dtype_bytes(stated->weights, count * columns) + stated->scale_bytes(count, columns);
+    return dtype_bytes(format.weights, count * columns) + format.scale_bytes(count, columns);
   };
   return {bytes(rows.whole), bytes(rows.local)};
 }

@@ -281,6 +281,15 @@ const std::vector<LinearModules>& linear_modules() {
   return all;
 }
 
+const LinearModules& embedding_table() {
+  static const LinearModules table = {
+      KernelKind::head,
+      "lm_head",
+      {{"language_model.model.embed_tokens", "model.language_model.embed_tokens", "transformer.wte",
+        "model.tok_embeddings", "transformer.embedding.word_embeddings"}}};
+  return table;
+}
+
 namespace {
 
 bool has_dense(const ModelSpec& spec, std::size_t layer, const LayerMixer& mixer, bool is_sparse) {

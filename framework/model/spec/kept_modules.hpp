@@ -59,6 +59,8 @@ struct LinearModules {
   std::vector<std::vector<std::string_view>> parts;  // below a layer: {{"self_attn.k_proj"}, ...}
 };
 const std::vector<LinearModules>& linear_modules();
+// The table of embeddings where it stands for a tied head.
+const LinearModules& embedding_table();
 // Whether a layer of the model has it. The head is of no layer.
 bool has_linear(const LinearModules& linear, const ModelSpec& spec, std::size_t layer);
 

@@ -72,9 +72,10 @@ void read_stored_dtype(const ConfigReader& config, ModelSpec& spec) {
 // MLX states its numbers under a key of its own.
 Json with_usual_key(Json json) {
   const auto own = json.find("quantization");
-  const bool is_mlx = own != json.end() && own->is_object() && own->contains("bits") &&
-                      !json.contains("quantization_config");
-  if (is_mlx) json["quantization_config"] = *own;
+  const bool is_mlx = own != json.end() && own->is_object() &&
+                      (own->contains("bits") || own->contains("group_size"));
+  const auto usual = json.find("quantization_config");
+  if (is_mlx && (usual == json.end() || usual->is_null())) json["quantization_config"] = *own;
   return json;
 }
 

@@ -50,7 +50,8 @@ const Method* method_of(const ConfigReader& config) {
   std::string name = lower(config.text(field("quant_method")).value_or(""));
   if (name.starts_with("intel/")) name.erase(0, std::string_view("intel/").size());
   if (name.empty() && config.has(field("quant_algo"))) name = "modelopt";
-  if (name.empty() && config.has(field("group_size")) && config.has(field("bits"))) name = "mlx";
+  const bool has_width = config.has(field("bits")) || config.has(field("mode"));
+  if (name.empty() && config.has(field("group_size")) && has_width) name = "mlx";
   const Method* found = nullptr;
   std::string known;
   for (const Method& method : quantization::methods()) {
@@ -230,7 +231,10 @@ void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
   std::vector<StoredOtherwise> otherwise;
   for (const LinearModules& linear : linear_modules()) {
     if (!is_asked(stated, linear)) continue;
-    LinearStorage storage = storage_of(stated, spec, linear, questions);
+    const bool is_table =
+        linear.kind == KernelKind::head && spec.tied && stated.what.packs_embedding;
+    LinearStorage storage =
+        storage_of(stated, spec, is_table ? embedding_table() : linear, questions);
     if (storage.is_any_packed && std::ranges::find(kinds, linear.kind) == kinds.end()) {
       kinds.push_back(linear.kind);
     }
@@ -247,6 +251,15 @@ void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
   std::erase_if(otherwise, [&](const StoredOtherwise& one) {
     return std::ranges::find(kinds, one.kind) == kinds.end();
   });
+  if (stated.what.packs_embedding && !kinds.empty()) {
+    const Quantization* table = stored_as(stated, {""}, embedding_table().parts.front(), 0);
+    const std::vector<bool> none(static_cast<std::size_t>(spec.layers));
+    if (table == nullptr) {
+      stated.what.packs_embedding = false;
+    } else if (*table != stated.what) {
+      otherwise.push_back({kinds.front(), "embed_tokens", none, *table});
+    }
+  }
   stated.what.kinds = std::move(kinds);
   spec.stored_otherwise = std::move(otherwise);
 }

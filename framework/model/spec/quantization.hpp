@@ -45,7 +45,7 @@ struct Quantization {
 // Linears of a checkpoint that are stored in another way than Quantization says of their kind.
 struct StoredOtherwise {
   KernelKind kind = KernelKind::ffn;
-  std::string linear;                  // operator: "down_proj"
+  std::string linear;                  // operator: "down_proj"; or "embed_tokens", the table
   std::vector<bool> layers;            // one entry per layer; of the head one
   std::optional<Quantization> format;  // nothing: as wide as the activations
 };

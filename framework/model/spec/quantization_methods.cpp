@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::quantization {
@@ -99,6 +100,42 @@ void read_hqq(const ConfigReader& config, Stated& out) {
   out.what = {.method = "hqq", .weights = integer_of(config, weights + "nbits", bits)};
   out.what.block = group_size(config, weights + "group_size", 64);
   out.what.scale_bits = 2 * f16_bits;
+}
+
+// Groups with a scale and a bias of 16 bits; the table of embeddings and the head too.
+Quantization mlx_format(const ConfigReader& config, const std::string& under) {
+  const std::string mode = config.text(under + "mode").value_or("affine");
+  Quantization out;
+  if (mode == "mxfp4" || mode == "nvfp4") {
+    out = mode == "mxfp4" ? mxfp4() : nvfp4();
+    out.matrix_scale_bytes = 0;
+  } else if (mode == "affine") {
+    const std::int64_t bits = config.required_size(under + "bits");
+    out = {.method = "mlx int" + std::to_string(bits), .scale_bits = 2 * f16_bits};
+    out.weights = integer_of(config, under + "bits", bits);
+    out.block = group_size(config, under + "group_size", 64);
+  } else {
+    refuse_value(config, under + "mode", mode, "affine, mxfp4, nvfp4");
+  }
+  out.packs_embedding = true;
+  return out;
+}
+
+// Every module that differs stands beside the usual numbers under its own name.
+void read_mlx(const ConfigReader& config, Stated& out) {
+  out.what = mlx_format(config, field(""));
+  out.packs_head = true;
+  for (const auto& [name, stated] : config.value("quantization_config")->items()) {
+    const bool is_module = name.find('.') != std::string::npos || name == "lm_head";
+    if (!is_module) continue;
+    config.ignore({field(name)});  // it is read below
+    std::optional<Quantization> format;
+    if (stated.is_object()) format = mlx_format(reader_of(config, name, stated), "");
+    if (stated == true) format = out.what;
+    const bool is_none = stated.is_null() || stated == false;
+    if (!is_none && !format) config.refuse(field(name), "must be an object or a flag");
+    add_rule(config, field(name), name, std::move(format), out);
+  }
 }
 
 // NF4 and FP4 codes in blocks of 64 with an f32 scale, or one of a byte where those are quantised

@@ -42,7 +42,6 @@ std::span<const Method> methods();
 void read_dynamic(const ConfigReader& config, Stated& out);       // GPTQModel
 void read_extra_config(const ConfigReader& config, Stated& out);  // AutoRound
 void read_blocks(const ConfigReader& config, Stated& out);        // GPTQ, AutoRound: those alone
-void read_mlx(const ConfigReader& config, Stated& out);
 
 // An object whose keys are names of modules; nothing where it says nothing.
 const Json* object_at(const ConfigReader& config, const std::string& where);

@@ -121,29 +121,4 @@ void read_blocks(const ConfigReader& config, Stated& out) {
   }
 }
 
-// Groups with a scale and a bias of 16 bits; the table of embeddings and the head too. Every module
-// that differs stands beside the usual numbers under its own name.
-void read_mlx(const ConfigReader& config, Stated& out) {
-  const std::string mode = config.text(field("mode")).value_or("affine");
-  if (mode == "mxfp4" || mode == "nvfp4") {
-    out.what = mode == "mxfp4" ? mxfp4() : nvfp4();
-    out.what.matrix_scale_bytes = 0;
-  } else if (mode == "affine") {
-    const std::int64_t bits = config.required_size(field("bits"));
-    out.what = {.method = "mlx int" + std::to_string(bits)};
-    out.what.weights = integer_of(config, field("bits"), bits);
-    out.what.block = group_size(config, field("group_size"), 64);
-    out.what.scale_bits = 2 * f16_bits;
-  } else {
-    refuse_value(config, field("mode"), mode, "affine, mxfp4, nvfp4");
-  }
-  out.packs_head = out.what.packs_embedding = true;
-  for (const auto& [name, stated] : config.value("quantization_config")->items()) {
-    const bool is_module = name.find('.') != std::string::npos || name == "lm_head";
-    if (!is_module) continue;
-    if (name.ends_with("embed_tokens") && stated == false) out.what.packs_embedding = false;
-    add_override(config, field(name), name, stated, out);
-  }
-}
-
 }  // namespace halmark::quantization

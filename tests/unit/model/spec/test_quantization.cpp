@@ -479,7 +479,28 @@ TEST(Quantization, mlx_quantises_tables_and_says_what_differs_by_name) {
   EXPECT_EQ(bytes(config), linears / 2 + linears / 64 * 4 + 4 * norms);
   EXPECT_NEAR(static_cast<double>(bytes(config)), 335e6, 0.005 * 335e6);
   config["quantization"]["model.layers.0.mlp.down_proj"] = {{"group_size", 64}, {"bits", 8}};
-  EXPECT_EQ(bytes(config), linears / 2 + linears / 64 * 4 + 4 * norms + 3072 * 1024 / 2);
+  const std::int64_t some = linears / 2 + linears / 64 * 4 + 4 * norms + 3072 * 1024 / 2;
+  EXPECT_EQ(bytes(config), some);
+  EXPECT_THAT(read_model(dump_json(config), "mlx").assumed, Not(Contains(HasSubstr("not read"))));
+  config["quantization_config"] = nullptr;
+  EXPECT_EQ(bytes(config), some) << "none stands in front of MLX's own";
+  // The table is the tied head.
+  const std::int64_t table = 151936LL * 1024;
+  Json mixed = config;
+  config["quantization"]["model.embed_tokens"] = {{"group_size", 32}, {"bits", 8}};
+  EXPECT_EQ(bytes(config), some + table / 2 + table / 64 * 4);
+  const ModelSpec spec = read_model(dump_json(config), "mlx");
+  EXPECT_DOUBLE_EQ(find_operator(graph_of(spec, decode(1, 2, {}, stated(spec))), "lm_head")
+                       .whole_work.constant_bytes,
+                   static_cast<double>(table + table / 32 * 4));
+  // A mode of its own; what states none is affine.
+  mixed["quantization"]["mode"] = "mxfp4";
+  mixed["quantization"]["group_size"] = 32;
+  EXPECT_EQ(bytes(mixed), linears / 2 + linears / 32 + 4 * norms + 3072 * 1024 * (16 + 1) / 32);
+  mixed["quantization"]["model.layers.0.mlp.down_proj"] = {{"bits", 4}, {"mode", "mxfp8"}};
+  says(read_model(dump_json(mixed), "mlx").unread_quantization, "mode' is 'mxfp8'");
+  mixed["quantization"] = {{"group_size", 64}};
+  says(read_model(dump_json(mixed), "mlx").unread_quantization, "quantization_config.");
 }
 
 TEST(Quantization, the_head_is_known_under_any_prefix) {
