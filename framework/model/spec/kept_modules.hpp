@@ -21,7 +21,8 @@ struct ModelSpec;
 //   "lm_head", "self_attn"                a name, or the dotted end or middle of one
 //   "model.layers.*.mlp", "*.k_proj"      a glob of a name or of what it stands in
 //   "re:.*mlp\\.(gate|up|down)_proj.*"    a regular expression that begins where the name does
-// Throws std::regex_error for an expression that is none.
+// Throws std::regex_error for an expression that is none, error_complexity for one that is too
+// long.
 bool names_module(const std::string& pattern, const std::string& module);
 
 // A name from the model's own down to a module in one layer: "model.layers.3.mlp".

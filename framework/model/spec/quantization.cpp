@@ -370,7 +370,7 @@ bool is_packed(const Precision& precision) {
 
 namespace {
 
-void read_stated(ConfigReader& config, ModelSpec& spec) {
+void read_stated(ConfigReader& config, ModelSpec& spec) try {
   Stated stated;
   method_of(config)->read(config, stated);
   stated.what.kv_cache = cache_of(config);
@@ -380,16 +380,18 @@ void read_stated(ConfigReader& config, ModelSpec& spec) {
     if (stated.what.kv_cache) spec.quantization = stated.what;
     return;
   }
-  try {
-    const auto cache = std::exchange(stated.what.kv_cache, std::nullopt);
-    quantization::read_blocks(config, stated);
-    stated.rules.insert(stated.rules.begin(), {ModulePatterns(kept_modules(config)), {}});
-    settle_kinds(config, spec, stated);
-    stated.what.kv_cache = cache;
-  } catch (const std::regex_error&) {
-    config.refuse("quantization_config", "lists a module by a regular expression that is none");
-  }
+  const auto cache = std::exchange(stated.what.kv_cache, std::nullopt);
+  quantization::read_blocks(config, stated);
+  stated.rules.insert(stated.rules.begin(), {ModulePatterns(kept_modules(config)), {}});
+  settle_kinds(config, spec, stated);
+  stated.what.kv_cache = cache;
   spec.quantization = stated.what;
+} catch (const std::regex_error& error) {
+  const bool is_long = error.code() == std::regex_constants::error_complexity;
+  config.refuse("quantization_config", is_long ? "lists a regular expression that is longer than "
+                                                 "the 1024 characters that are read"
+                                               : "lists a module by a regular expression that is "
+                                                 "none");
 }
 
 }  // namespace

@@ -567,7 +567,12 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
                                  "kv_cache_quant_algo": "NVFP4"})"),
               AllOf(HasSubstr("kv_cache_quant_algo' is 'NVFP4'"), HasSubstr("FP8")));
   says(refusal(model, R"({"quant_method": "fp8", "ignored_layers": ["re:(("]})"),
-       "regular expression");
+       "regular expression that is none");
+  says(refusal(model, R"({"quant_method": "gptq", "bits": 4, "dynamic": {"-:((": {}}})"),
+       "regular expression that is none");
+  says(refusal(model, R"({"quant_method": "fp8", "ignored_layers": ["re:)" +
+                          std::string(1025, 'a') + "\"]}"),
+       "longer than the 1024 characters");
   says(refusal(model, R"({"quant_method": "compressed-tensors", "config_groups": {"a":
                 {"weights": {"num_bits": 4, "type": "int"}}, "b": {"weights": {"num_bits": 8,
                 "type": "int"}}}})"),
