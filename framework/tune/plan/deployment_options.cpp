@@ -26,7 +26,8 @@ std::int64_t imbalance_ppm(const std::string& text) {
 
 Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
                               const PrecisionFacts& facts) {
-  const std::string usual(phase_name(spec.is_causal ? Phase::decode : Phase::prefill));
+  const std::string usual(
+      phase_name(spec.is_causal && spec.has_lm_head ? Phase::decode : Phase::prefill));
   const auto phase = parse_phase(options.phase.empty() ? usual : options.phase);
   if (!phase) {
     throw refused("unknown phase '" + options.phase + "'", {},

@@ -13,7 +13,7 @@
 namespace halmark::tune {
 
 struct DeploymentOptions {
-  std::string phase;  // "" = decode, or prefill of models whose tokens see all others
+  std::string phase;  // "" = decode, or prefill of models that write no tokens
   std::int64_t batch = 1, new_tokens = 0, context = 0;
   int tp = 1, pp = 1, dp = 1, ep = 1;
   std::vector<int> stages;

@@ -30,6 +30,9 @@ TEST(DeploymentOptions, lengths_that_are_not_said_are_those_of_the_phase) {
   EXPECT_EQ(decode.context, 1024);
   EXPECT_EQ(workload({.new_tokens = 3, .context = 50}).new_tokens, 3);
   EXPECT_EQ(workload({.new_tokens = 3, .context = 50}).context, 50);
+  ModelSpec reward = spec();
+  reward.has_lm_head = false;
+  EXPECT_EQ(deployment_from({}, reward, true).workload.phase, Phase::prefill);
   const Workload prefill = workload({.phase = "prefill"});
   EXPECT_EQ(prefill.new_tokens, 512);
   EXPECT_EQ(prefill.context, 512);
