@@ -170,7 +170,8 @@ std::vector<std::string> ConfigReader::keys(std::string_view field) const {
 
 std::int64_t ConfigReader::size_or(std::string_view field, std::int64_t fallback) {
   if (const auto value = size(field)) return *value;
-  assume(std::string(field) + " = " + std::to_string(fallback) + " (not in the configuration)");
+  assume(std::string(field) + " = " + std::to_string(fallback) + (has(field) ? " (none" : " (not") +
+         " in the configuration)");
   return fallback;
 }
 

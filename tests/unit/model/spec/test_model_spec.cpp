@@ -144,6 +144,9 @@ TEST(ModelSpec, defaulted_fields_are_listed_as_assumed) {
                                 HasSubstr("head_dim = 2"), HasSubstr("num_key_value_heads = 4"),
                                 HasSubstr("tie_word_embeddings = false")));
   EXPECT_TRUE(tiny().assumed.empty());
+  json["num_key_value_heads"] = 0;
+  EXPECT_THAT(read_model(json.dump(), "tiny").assumed,
+              Contains("num_key_value_heads = 4 (none in the configuration)"));
 }
 
 TEST(ModelSpec, a_nested_text_config_is_the_language_tower) {
