@@ -1,11 +1,11 @@
 // BERT and its line (RoBERTa, XLM-R, CamemBERT, DistilBERT): every token sees every other, norms
 // behind attention and network, learned positions and token types; a pooler, a head of labels, or a
 // transform in front of the table.
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "model/families/dense.hpp"
+#include "model/spec/model_head.hpp"
 
 namespace halmark {
 
@@ -27,18 +27,20 @@ bool has_offset(const ModelSpec& spec) {
   return spec.architecture.ends_with("roberta") || spec.architecture == "camembert";
 }
 
-bool is_named(const ConfigReader& config, std::string_view ending) {
-  const auto names = config.texts("architectures").value_or(std::vector<std::string>{});
-  return std::ranges::any_of(names, [&](const std::string& n) { return n.ends_with(ending); });
-}
-
 void read_head_bert(const ConfigReader& config, ModelSpec& spec) {
-  const bool has_table = is_named(config, "ForMaskedLM") || is_named(config, "ForPreTraining");
-  if (has_table) {
-    spec.tied = spec.head_bias = spec.head_transform = true;
+  const bool pretrains = names_architecture(config, "ForPreTraining");
+  const bool has_table = pretrains || names_architecture(config, "ForMaskedLM") ||
+                         names_architecture(config, "LMHeadModel");
+  spec.has_lm_head = false;
+  if (pretrains && spec.architecture == "electra") {  // tells replaced tokens from others
+    spec.labels = 1;
+    spec.label_of_each_token = spec.has_pooler = spec.labels_bias = true;
     return;
   }
-  spec.has_lm_head = false;
+  if (has_table) {
+    spec.has_lm_head = spec.tied = spec.head_bias = spec.head_transform = true;
+    return;
+  }
   const bool of_sequence = spec.labels > 0 && !spec.label_of_each_token;
   const bool is_bare = spec.labels == 0 && spec.architecture != "distilbert";
   spec.has_pooler = of_sequence || (is_bare && spec.architecture != "electra");

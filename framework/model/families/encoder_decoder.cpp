@@ -7,6 +7,7 @@
 
 #include "model/families/dense.hpp"
 #include "model/families/mixers.hpp"
+#include "model/spec/model_head.hpp"
 
 namespace halmark {
 
@@ -100,6 +101,9 @@ void read_bart_like(ConfigReader& config, ModelSpec& spec) {
 }
 
 void read_encoder_decoder(ConfigReader& config, ModelSpec& spec) {
+  if (names_architecture(config, "EncoderModel")) {
+    config.refuse("architectures", "names an encoder without its decoder, which is not modelled");
+  }
   config.ignore(
       {"is_encoder_decoder", "scale_embedding", "decoder_layerdrop", "encoder_layerdrop"});
   EncoderSpec& encoder = spec.encoder.emplace();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/families/dense.hpp"
+#include "model/spec/model_head.hpp"
 
 namespace halmark {
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> modern_bert_types = {"modernbert", "nomic_bert",
                                                                "eurobert"};
-
-bool is_masked_lm(const ConfigReader& config) {
-  const auto names = config.texts("architectures").value_or(std::vector<std::string>{});
-  return std::ranges::any_of(names,
-                             [](const std::string& n) { return n.ends_with("ForMaskedLM"); });
-}
 
 void read_windows_modernbert(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t period = config.size_or("global_attn_every_n_layers", 3);
@@ -47,7 +42,8 @@ void read_modernbert(ConfigReader& config, ModelSpec& spec) {
   spec.embedding_norm = true;
   spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
   spec.mlp_bias = config.flag("mlp_bias").value_or(false);
-  spec.head_bias = config.flag("decoder_bias").value_or(true) && is_masked_lm(config);
+  spec.head_bias =
+      config.flag("decoder_bias").value_or(true) && names_architecture(config, "ForMaskedLM");
   config.ignore({"classifier_activation", "classifier_pooling", "deterministic_flash_attn",
                  "global_rope_theta", "local_rope_theta", "reference_compile",
                  "repad_logits_with_grad", "sparse_pred_ignore_index", "sparse_prediction",
@@ -94,7 +90,7 @@ void read_modern_bert(ConfigReader& config, ModelSpec& spec) {
     spec.mlp_bias = config.flag("mlp_bias").value_or(false);
   }
   spec.is_causal = false;
-  spec.has_lm_head = is_masked_lm(config);
+  spec.has_lm_head = names_architecture(config, "ForMaskedLM");
   if (spec.architecture == "modernbert" && spec.has_lm_head) {
     spec.head_transform = true;
     spec.transform_bias = config.flag("classifier_bias").value_or(false);

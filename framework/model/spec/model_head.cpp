@@ -67,6 +67,12 @@ bool sees_both_directions(const ConfigReader& config) {
 
 }  // namespace
 
+bool names_architecture(const ConfigReader& config, std::string_view ending) {
+  const auto names = config.texts("architectures").value_or(std::vector<std::string>{});
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return name.ends_with(ending); });
+}
+
 void read_head(ConfigReader& config, ModelSpec& spec) {
   for (const std::string& name :
        config.texts("architectures").value_or(std::vector<std::string>{})) {

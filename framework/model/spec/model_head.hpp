@@ -2,6 +2,8 @@
 // its place, or none; and whether tokens see those behind them.
 #pragma once
 
+#include <string_view>
+
 namespace halmark {
 
 class ConfigReader;
@@ -9,5 +11,7 @@ struct ModelSpec;
 
 // Throws Error (exit 2) naming the field: a head that is not modelled.
 void read_head(ConfigReader& config, ModelSpec& spec);
+// Whether the name of any of its architectures ends so.
+bool names_architecture(const ConfigReader& config, std::string_view ending);
 
 }  // namespace halmark

@@ -126,6 +126,9 @@ TEST(FamilyConfig, a_bad_field_is_refused_in_one_line_that_names_it) {
       {"nemotron-h-56b", "n_groups", "7", "n_groups"},
       {"nemotron-3-ultra-550b-a55b", "layers_block_type", "[\"gru\"]", "gru"},
       {"nemotron-3-ultra-550b-a55b", "layers_block_type", "[]", "num_hidden_layers"}};
+  const char* t5 = R"({"model_type": "t5", "architectures": ["T5EncoderModel"], "d_model": 512,
+      "d_kv": 64, "d_ff": 2048, "num_heads": 8, "num_layers": 6, "vocab_size": 32128})";
+  says(refusal_of(parse_json(t5, "t5")), "encoder without its decoder");
   for (const BadField& bad : rows) {
     SCOPED_TRACE(bad.field);
     Json config = config_of(bad.id);

@@ -271,6 +271,11 @@ std::int64_t bert(const Sizes& s) {
          s("num_hidden_layers") * (4 * h * h + 4 * h + 2 * h * f + f + h + 4 * h) + h * h + h;
 }
 
+// A transform of the pooler's size, a norm and a bias for each word in its place.
+std::int64_t bert_lm(const Sizes& s) { return bert(s) + 2 * s("hidden_size") + s("vocab_size"); }
+// Whether each token was replaced.
+std::int64_t electra(const Sizes& s) { return bert(s) + s("hidden_size") + 1; }
+
 std::int64_t modernbert(const Sizes& s) {
   const std::int64_t h = s("hidden_size"), layers = s("num_hidden_layers");
   return s("vocab_size") * h + h + layers * (4 * h * h + gated(h, s("intermediate_size"))) +
@@ -677,6 +682,22 @@ std::vector<Row> rows() {
        567'754'752,
        bert,
        {{"vocab_size", 1}, {"type_vocab_size", 1}}},
+      {"BERT-base, a head of its words",
+       R"({"model_type": "bert", "architectures": ["BertLMHeadModel"],
+        "hidden_act": "gelu", "hidden_size": 768, "intermediate_size": 3072,
+        "max_position_embeddings": 512, "num_attention_heads": 12, "num_hidden_layers": 12,
+        "type_vocab_size": 2, "vocab_size": 30522})",
+       109'514'298,
+       bert_lm,
+       {{"vocab_size", 1}, {"hidden_size", 12}}},
+      {"ELECTRA-base, its discriminator",
+       R"({"model_type": "electra", "architectures": ["ElectraForPreTraining"],
+        "embedding_size": 768, "hidden_act": "gelu", "hidden_size": 768, "intermediate_size": 3072,
+        "max_position_embeddings": 512, "num_attention_heads": 12, "num_hidden_layers": 12,
+        "type_vocab_size": 2, "vocab_size": 30522})",
+       0,
+       electra,
+       {{"vocab_size", 1}, {"num_hidden_layers", 1}}},
       {"ModernBERT-base",
        R"({"model_type": "modernbert", "architectures":
         ["ModernBertForMaskedLM"], "global_attn_every_n_layers": 3, "hidden_size": 768,
