@@ -16,15 +16,16 @@ namespace {
 using Parts = std::vector<std::vector<std::string_view>>;
 
 // Modules that hold q, k and v in one.
-constexpr std::array<std::string_view, 9> fused_qkv = {"self_attn.qkv_proj",
-                                                       "attn.qkv_proj",
-                                                       "self_attn.W_pack",
-                                                       "self_attention.query_key_value",
-                                                       "attn.c_attn",
-                                                       "attention.wqkv",
-                                                       "self_attention.qkv_proj",
-                                                       "attn.Wqkv",
-                                                       "self_attn.query_key_value"};
+constexpr std::array<std::string_view, 10> fused_qkv = {"self_attn.qkv_proj",
+                                                        "attn.qkv_proj",
+                                                        "self_attn.W_pack",
+                                                        "self_attention.query_key_value",
+                                                        "attn.c_attn",
+                                                        "attention.wqkv",
+                                                        "self_attention.qkv_proj",
+                                                        "attn.Wqkv",
+                                                        "self_attn.query_key_value",
+                                                        "attention.query_key_value"};
 
 std::vector<std::string_view> with_fused(std::initializer_list<std::string_view> own) {
   std::vector<std::string_view> out = own;
@@ -124,14 +125,20 @@ ModulePatterns::ModulePatterns(const std::vector<std::string>& patterns) {
 }
 
 void ModulePatterns::add(const std::string& pattern) {
+  if (!pattern.empty()) listed_.push_back(pattern);
+  const auto add_prefix = [this](const std::string& prefix) {
+    const bool is_known = std::ranges::find(prefixes_, prefix) != prefixes_.end();
+    if (!is_known && prefixes_.size() < prefixes_max) prefixes_.push_back(prefix);
+  };
+  const auto prefix = is_expression(pattern) ? std::nullopt : layer_prefix(pattern);
+  if (prefix && !is_of_other_tower(*prefix)) add_prefix(*prefix);
+  if (!prefix && pattern.find("language_model") != std::string::npos) {
+    add_prefix("model.language_model.layers.");
+    add_prefix("language_model.model.layers.");
+  }
   if (is_expression(pattern)) {
     expressions_.push_back(compiled(pattern.substr(3)));
     return;
-  }
-  const auto prefix = layer_prefix(pattern);
-  if (prefix && !is_of_other_tower(*prefix) && prefixes_.size() < prefixes_max &&
-      std::ranges::find(prefixes_, *prefix) == prefixes_.end()) {
-    prefixes_.push_back(*prefix);
   }
   if (is_whole_name(pattern)) {
     whole_.insert(pattern);
@@ -188,7 +195,7 @@ std::vector<LinearModules> out_of_mixers() {
        "o_proj",
        {{"self_attn.o_proj", "attention.o_proj", "attn.o_proj", "attn.c_proj", "mixer.o_proj",
          "self_attn.out_proj", "self_attention.dense", "self_attn.dense", "attention.wo",
-         "attention.output.dense", "attn.out_proj"}}},
+         "attention.output.dense", "attn.out_proj", "attention.dense"}}},
       {output, "o_a_proj", {{"attn.wo_a"}}},
       {output, "o_b_proj", {{"attn.wo_b"}}},
       {output,
@@ -210,11 +217,11 @@ std::vector<LinearModules> networks() {
       {ffn,
        "up_proj",
        {{"mlp.up_proj", "mlp.fc1", "mlp.c_fc", "mlp.dense_h_to_4h", "mixer.up_proj", "fc1",
-         "intermediate.dense"}}},
+         "intermediate.dense", "ffn.up_proj"}}},
       {ffn,
        "down_proj",
        {{"mlp.down_proj", "mlp.fc2", "mlp.c_proj", "feed_forward.down_proj", "feed_forward.w2",
-         "mlp.dense_4h_to_h", "mixer.down_proj", "fc2", "output.dense",
+         "mlp.dense_4h_to_h", "mixer.down_proj", "fc2", "output.dense", "ffn.down_proj",
          "shared_mlp.output_linear"}}},
   };
 }

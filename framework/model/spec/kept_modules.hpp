@@ -42,9 +42,11 @@ class ModulePatterns {
   // What stands in front of the number of a layer in them: "model.language_model.layers.".
   static constexpr std::size_t prefixes_max = 8;
   const std::vector<std::string>& prefixes() const { return prefixes_; }
+  const std::vector<std::string>& listed() const { return listed_; }
   const std::set<std::int64_t>& experts() const { return experts_; }  // that whole names are of
 
  private:
+  std::vector<std::string> listed_;
   std::unordered_set<std::string> whole_;
   std::vector<std::string> rest_;
   std::vector<std::regex> expressions_;

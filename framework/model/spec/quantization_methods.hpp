@@ -51,6 +51,10 @@ ConfigReader reader_of(const ConfigReader& config, const std::string& pattern, c
 void add_rule(const ConfigReader& config, const std::string& where, const std::string& pattern,
               std::optional<Quantization> format, Stated& out);
 
+// A kind is of the method where any of its linears is; those that are not, or are in another
+// format, are told apart layer by layer.
+void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated);
+
 // Of libraries whose statements are long.
 void read_compressed_tensors(const ConfigReader& config, Stated& out);
 void read_modelopt(const ConfigReader& config, Stated& out);

@@ -389,6 +389,38 @@ TEST(Quantization, experts_that_differ_from_another_are_said_to) {
   }
 }
 
+// A name with a fault in it keeps nothing; those of other towers, routers and predictors are not
+// priced here.
+TEST(Quantization, patterns_that_name_no_linear_are_said) {
+  struct Case {
+    const char *key, *pattern;
+    bool is_said;
+  };
+  for (const Case& c : {Case{"ignore", "model.layers.0.mlp.donw_proj", true},
+                        {"ignore", "mlp.donw_proj", true},
+                        {"ignore", "re:.*mlp[.](donw|upp)_proj.*", true},
+                        {"block_name_to_quantize", "model.layer", true},
+                        {"block_name_to_quantize", "model.layers", false},
+                        {"ignore", "model.layers.0.mlp.down_proj", false},
+                        {"ignore", "model.layers.32.mlp.shared_head", false},
+                        {"ignore", "model.layers.1", false},
+                        {"ignore", "self_attn", false},
+                        {"ignore", "lm_head", false},
+                        {"ignore", "model.layers.3.mlp.gate", false},
+                        {"ignore", "re:.*vision_tower.*", false}}) {
+    const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "gptq", "bits": 4,
+      "group_size": 128, ")" + std::string(c.key) + R"(": [")" +
+                                                    c.pattern + "\"]}");
+    const auto said = std::ranges::count_if(spec.assumed, [](const std::string& line) {
+      return line.find("which is no linear that is priced") != std::string::npos;
+    });
+    EXPECT_EQ(said, c.is_said ? 1 : 0) << c.pattern;
+  }
+  const ModelSpec tower = with("llama-3.1-8b", R"({"quant_method": "gptq", "bits": 4,
+    "group_size": 128, "dynamic": {"-:model[.]language_model[.]layers[.]\\d+[.]mlp.*": {}}})");
+  EXPECT_THAT(tower.quantization->kinds, ElementsAre(qkv, output));
+}
+
 // Two groups of compressed-tensors: attention in 8 bits by channel, networks in 4 in groups of 128.
 TEST(Quantization, groups_of_different_types_stand_side_by_side) {
   const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "compressed-tensors",
