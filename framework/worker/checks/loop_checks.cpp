@@ -134,12 +134,12 @@ void LoopChecks::execute(int first_set, std::int64_t repeat, int& next_set) {
   next_set = static_cast<int>((first_set + repeat) % ring_.sets());
 }
 
-// Some of what repeats is kept behind a drawn number of repeats, so that no period hides.
+// What repeats is kept behind a drawn number of repeats: behind whole samples, an answer that is
+// wrong in each tenth of ten repeats would be looked at always or never.
 void LoopChecks::keep_execution(int at, int first_set, std::int64_t repeat, int& next_set) {
   const bool may_execute = !kernel_.is_collective();
   const bool ranks_draw_alike = may_execute || wanted_.seed != 0;
-  const std::uint64_t one_of = comparable_ <= wanted_.executions ? 2 : 4;
-  if (ranks_draw_alike && repeat > 1 && draw() % one_of == 0) {
+  if (ranks_draw_alike && repeat > 1) {
     first_set = next_set;
     repeat = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(repeat)));
     execute(first_set, repeat, next_set);
