@@ -122,13 +122,14 @@ endfunction()
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=mold HALMARK_HAS_MOLD)
 
-# halmark_test_entry(<name> [LIMIT <seconds>] [LABELS ...] [COST <number>] [MEASURING] RUN arguments of tests/run_cases.py):
-# one entry of ctest. LIMIT is what one case may take, 300 s unless stated. MEASURING: what a busy neighbour would make fail.
-# It runs while nothing else does, and what fails is tried again, case by case, twice at most.
+# halmark_test_entry(<name> [LIMIT <seconds>] [LABELS ...] [COST <number>] [MEASURING [BESIDE_ONE]] RUN arguments of
+# tests/run_cases.py): one entry of ctest. LIMIT is what one case may take, 300 s unless stated. MEASURING: what busy neighbours
+# would make fail. It runs while nothing else does, or beside one entry that does not measure, and what fails is tried again,
+# case by case, twice at most.
 find_program(HALMARK_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)  # the system's, before a wrapper in PATH
 find_program(HALMARK_PYTHON NAMES python3)
 function(halmark_test_entry name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MEASURING" "LIMIT;COST" "LABELS;RUN")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MEASURING;BESIDE_ONE" "LIMIT;COST" "LABELS;RUN")
   if(NOT arg_LIMIT)
     set(arg_LIMIT 300)
   endif()
@@ -141,7 +142,10 @@ function(halmark_test_entry name)
     COMMAND ${HALMARK_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/run_cases.py --name ${name}
             --results ${PROJECT_BINARY_DIR}/tests/results --limit ${arg_LIMIT} ${tries} ${arg_RUN})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 7200 SKIP_RETURN_CODE 77)
-  if(arg_MEASURING)
+  if(arg_BESIDE_ONE)
+    # First of all, of the processors + 2 places that scripts/test gives on two processors.
+    set_tests_properties(${name} PROPERTIES COST 1000 PROCESSORS 3 RESOURCE_LOCK measuring)
+  elseif(arg_MEASURING)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   elseif(arg_COST)
     set_tests_properties(${name} PROPERTIES COST ${arg_COST})
@@ -178,11 +182,11 @@ function(halmark_add_test name)
     RUN "$<$<BOOL:${parts}>:--leave=$<JOIN:${parts},:>>" -- $<TARGET_FILE:test_${name}>)
 endfunction()
 
-# halmark_add_part(<program> <part> [MEASURING] [COST <number>] [LABELS ...] CASES patterns...): some cases of a program, as an
+# halmark_add_part(<program> <part> [MEASURING [BESIDE_ONE]] [COST <number>] [LABELS ...] CASES patterns...): some cases of a program, as an
 # entry <program>.<part> of their own: what takes long, so that the rest runs beside it, or what measures. A case of a
 # part that measures or runs at night is of no other.
 function(halmark_add_part program part)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "MEASURING" "COST" "LABELS;CASES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "MEASURING;BESIDE_ONE" "COST" "LABELS;CASES")
   set_property(TARGET test_${program} APPEND PROPERTY HALMARK_CASES_OF_PARTS ${arg_CASES})
   get_target_property(limit test_${program} HALMARK_LIMIT)
   set(of_others $<TARGET_PROPERTY:test_${program},HALMARK_CASES_OF_NO_OTHER>)
@@ -190,6 +194,9 @@ function(halmark_add_part program part)
   set(kind "")
   if(arg_MEASURING)
     set(kind MEASURING)
+    if(arg_BESIDE_ONE)
+      list(APPEND kind BESIDE_ONE)
+    endif()
   endif()
   if(arg_MEASURING OR "nightly" IN_LIST arg_LABELS)
     set_property(TARGET test_${program} APPEND PROPERTY HALMARK_CASES_OF_NO_OTHER ${arg_CASES})
