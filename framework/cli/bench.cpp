@@ -63,9 +63,7 @@ CommandResult rows_result(std::span<const KernelPoint> points, std::span<const K
   report::View view = report::kernels_view(points, cases.front().is_collective(), stdout_columns());
   view.text = report::kernels_headline(points) + view.text;
   report::add_assumed(view, assumed);
-  CommandResult result = shown(std::move(view));
-  result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
-  return result;
+  return shown(std::move(view), interrupted() ? interrupt_exit_code() : tune::exit_code_of(points));
 }
 
 // The cases on each kind of place that is named.

@@ -15,25 +15,21 @@ CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o, 
   const std::vector<FoundPlugin> found = find_plugins(global);
   if (checks) {
     fleet::NodeCheck check = fleet::check_node({machine, found}, o.url, o.node);
-    CommandResult out = shown(std::move(check.view));
-    out.exit_code = check.exit_code;
-    return out;
+    return shown(std::move(check.view), check.exit_code);
   }
   ensure_cpu_peaks(global, machine);
   if (interrupted()) return {.exit_code = interrupt_exit_code()};
   o.worker_limits = worker_limits_of(global);
   o.stop = interrupts();
   if (!global.quiet) o.say = [](const std::string& line) { write_stderr(line); };
-  CommandResult out = shown(fleet::serve_node({machine, found}, o));
-  if (interrupted()) out.exit_code = interrupt_exit_code();
-  return out;
+  const report::View served = fleet::serve_node({machine, found}, o);
+  return shown(served, interrupted() ? interrupt_exit_code() : ExitCode::ok);
 }
 
 CommandResult execute_launch(const fleet::LaunchOrder& order) {
   fleet::Launched launched = fleet::launch(order, program_path().string());
-  CommandResult out = shown(std::move(launched.view));
-  if (!launched.are_all_started) out.exit_code = ExitCode::partial;
-  return out;
+  return shown(std::move(launched.view),
+               launched.are_all_started ? ExitCode::ok : ExitCode::partial);
 }
 
 }  // namespace

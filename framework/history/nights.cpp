@@ -25,7 +25,7 @@ std::size_t rows_before(const std::vector<SeriesRow>& rows, std::size_t nights) 
 
 // The usable rows of one run.
 struct RowsOfNight {
-  std::vector<double> log_ns, adjusted, bytes_per_s;
+  std::vector<double> log_ns, adjusted, bytes_per_s, clock_hz;
   std::string build;
 };
 
@@ -45,6 +45,7 @@ std::vector<Night> nights_of(const std::vector<SeriesRow>& rows, const MachineEf
     night.log_ns.push_back(log_ns);
     night.adjusted.push_back(log_ns + machine.memory_share * moved);
     if (rows[i].state.bytes_per_s) night.bytes_per_s.push_back(*rows[i].state.bytes_per_s);
+    if (rows[i].state.clock_hz) night.clock_hz.push_back(*rows[i].state.clock_hz);
     night.build = rows[i].build;
   }
   std::vector<Night> out;
@@ -55,6 +56,7 @@ std::vector<Night> nights_of(const std::vector<SeriesRow>& rows, const MachineEf
                    .processes = night.adjusted,
                    .build = night.build});
     if (!night.bytes_per_s.empty()) out.back().bytes_per_s = median(night.bytes_per_s);
+    if (!night.clock_hz.empty()) out.back().clock_hz = median(night.clock_hz);
   }
   return out;
 }

@@ -30,7 +30,7 @@ struct Night {
   double ns = 0;                  // as measured
   double adjusted_ns = 0;         // at the speed of the memory that the series mostly had
   std::vector<double> processes;  // ln of the adjusted time of each
-  std::optional<double> bytes_per_s;
+  std::optional<double> bytes_per_s, clock_hz;
   std::string build;
 };
 

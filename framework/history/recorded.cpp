@@ -120,10 +120,10 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
   NightReport out{.rules = rules};
   const auto latest = store.latest_run();
   if (!latest) throw refused("the database has no run", path, "run halmark tune or bench first");
-  const RunInfo last = store.run_info(*latest);
-  out.fingerprint = last.fingerprint;
-  out.last_started_utc = last.started_utc;
+  out.fingerprint = store.run_info(*latest).fingerprint;
   out.runs = store.latest_runs(query.nights, out.fingerprint);
+  std::erase_if(out.runs, [&](std::int64_t run) { return run > query.through.value_or(run); });
+  if (!out.runs.empty()) out.last_started_utc = store.run_info(out.runs.back()).started_utc;
   SeriesMap series = !query.model.empty() ? configurations_of(store, out, query)
                      : query.op.empty()   ? kernels_of_runs(store, out, query)
                                           : kernels_of_op(store, out, query);

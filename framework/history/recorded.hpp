@@ -1,6 +1,7 @@
 // The series of a database's latest runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,11 @@
 namespace halmark::history {
 
 struct HistoryQuery {
-  std::string op;           // kernels of this op; "" = all
-  std::string model;        // configurations of this model, instead of kernels
-  std::string device;       // "cpu:0"; "" = all
-  std::size_t nights = 60;  // the latest runs that are looked at
+  std::string op;                            // kernels of this op; "" = all
+  std::string model;                         // configurations of this model, instead of kernels
+  std::string device;                        // "cpu:0"; "" = all
+  std::size_t nights = 60;                   // the latest runs that are looked at
+  std::optional<std::int64_t> through = {};  // as it was told then: later runs are left out
 };
 
 struct NightReport {

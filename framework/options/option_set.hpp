@@ -65,6 +65,7 @@ class Value : public Option {
   Value required() { return Option::required(), *this; }
   Value delimiter(char separator) { return Option::delimiter(separator), *this; }
   Value excludes(const std::string& other) { return Option::excludes(other), *this; }
+  Value with(const std::string& other) { return Option::with(other), *this; }
   template <class Rule>
   Value check(const Rule& rule) {
     return Option::check(rule), *this;

@@ -59,7 +59,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"study", {"core", "search", "sql"}},
     {"journal", {"core", "sql"}},
     {"history", {"core", "journal"}},
-    {"history/view", {"core", "report", "history"}},
+    {"history/view", {"core", "report", "history", "serve"}},
     {"report", {"core"}},
     {"report/views", {"core", "report"}},
     {"export", {"core", "report", "parquet"}},

@@ -38,7 +38,7 @@ struct CommandResult {
   std::vector<Warning> warnings;
 };
 
-CommandResult shown(report::View view);
+CommandResult shown(report::View view, ExitCode exit_code = ExitCode::ok);
 
 using Action = std::function<CommandResult(const GlobalOptions&)>;
 using AddCommand = Action(OptionSet& app);

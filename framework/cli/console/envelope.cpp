@@ -21,8 +21,8 @@ Json error_json(const Error& error) {
 
 }  // namespace
 
-CommandResult shown(report::View view) {
-  return {.data = std::move(view.data), .text = std::move(view.text)};
+CommandResult shown(report::View view, ExitCode exit_code) {
+  return {.exit_code = exit_code, .data = std::move(view.data), .text = std::move(view.text)};
 }
 
 std::string envelope(const Command& command, const CommandResult& result, const Error* error) {

@@ -36,9 +36,8 @@ CommandResult stored(const GlobalOptions& global, const CompareOptions& o) {
   comparison.front_moves =
       history::front_moves(front_of(comparison.before), front_of(comparison.after));
   for (const std::string& path : o.out) history::write_comparison(comparison, path);
-  CommandResult result = shown(history::comparison_view(comparison));
-  result.exit_code = history::comparison_exit(comparison, o.is_gate);
-  return result;
+  return shown(history::comparison_view(comparison),
+               history::comparison_exit(comparison, o.is_gate));
 }
 
 std::vector<KernelCase> cases_of(const std::string& path, const tune::CaseRequest& asked) {

@@ -5,6 +5,7 @@
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
 #include "core/text/url.hpp"
+#include "history/view/digest_view.hpp"
 #include "history/view/history_view.hpp"
 
 namespace halmark::cli {
@@ -20,22 +21,29 @@ Action add_history(OptionSet& app) {
   const auto floor =
       app.add<std::string>("--floor", "Smaller changes of a time are none (default 3%)", "3%");
   const auto is_gate = add_gate_option(app).excludes("--list");
+  const auto brief =
+      app.add_flag("--digest", "What is new, in 20 lines").excludes("--list").excludes("--gate");
+  const std::string told =
+      "What was said by this night is no news (default: the last that was sent)";
+  const auto since = app.add<std::string>("--since", told, "").with("--digest");
+  const std::string place = "http:// URL that takes the digest's JSON";
+  const auto post = app.add<std::string>("--post", place, "").with("--digest");
   const auto out = app.add<std::vector<std::string>>(
-      "--out,-o", "File to write, format by suffix: .json .md .html");
+      "--out,-o", "File by suffix: .json .md .html; of a digest .txt .md .json .eml");
   return [=](const GlobalOptions& global) {
     const std::string path = database_path(global), shown_path = without_password(path);
     query->nights = static_cast<std::size_t>(*nights);
-    if (*lists) {
-      return shown(history::runs_view(
-          history::list_runs(*open_store_read_only(path), query->nights, shown_path)));
+    const auto store = open_store_read_only(path);
+    if (*lists) return shown(runs_view(history::list_runs(*store, query->nights, shown_path)));
+    const history::HistoryRules rules{.floor = history::parse_floor(*floor, "--floor")};
+    if (*brief) {
+      const auto digest = history::stored_digest(*store, *query, rules, path, *since);
+      history::send_digest(digest, *out, *post, path);
+      return shown(history::digest_view(digest), history::digest_exit(digest));
     }
-    const history::NightReport night =
-        history::night_report(*open_store_read_only(path), *query,
-                              {.floor = history::parse_floor(*floor, "--floor")}, shown_path);
+    const history::NightReport night = history::night_report(*store, *query, rules, shown_path);
     for (const std::string& file : *out) history::write_history(night, file);
-    CommandResult result = shown(history::history_view(night));
-    result.exit_code = history::history_exit(night, *is_gate);
-    return result;
+    return shown(history::history_view(night), history::history_exit(night, *is_gate));
   };
 }
 

@@ -488,7 +488,11 @@ inline constexpr const char* acting_options = R"(
   --floor nosuch
   --gate
   --out h.json
+  --digest
   ! --nights: of more runs than a fixture has: tests/unit/history
+> history --db %f/dense.db --digest
+  --since nosuch
+  ! --post: reaches a server: tests/unit/history
 > retire --db %f/dense.db --keep-runs 1 --dry-run
   --keep-runs 2
   --keep-nights 2

@@ -82,6 +82,9 @@ class Typist {
   void type(CLI::Option& option) {
     const auto is_typed = [&](CLI::Option* other) { return typed_.contains(other); };
     if (std::ranges::any_of(option.get_excludes(), is_typed)) return;
+    for (CLI::Option* needed : option.get_needs()) {
+      if (std::ranges::any_of(needed->get_excludes(), is_typed)) return;
+    }
     if (!typed_.insert(&option).second) return;
     for (CLI::Option* needed : option.get_needs()) type(*needed);
     const std::string name = option.get_name();

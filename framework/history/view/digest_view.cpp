@@ -1,0 +1,178 @@
+#include "history/view/digest_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
+#include "core/text/url.hpp"
+#include "report/report.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "serve/http_client.hpp"
+
+namespace halmark::history {
+namespace {
+
+using report::signed_percent_text;
+
+// A line each, and one for what is left: 20 lines with the head and what is still slower.
+struct Share {
+  News news;
+  std::size_t lines;
+};
+constexpr std::array shares = {Share{News::slower, 6}, Share{News::lost, 4},
+                               Share{News::recovered, 2}, Share{News::faster, 1},
+                               Share{News::created, 0}};
+constexpr std::size_t named_max = 3;  // where names stand in one line
+
+std::vector<const NewsLine*> lines_of(const Digest& digest, News news) {
+  std::vector<const NewsLine*> out;
+  for (const NewsLine& line : digest.lines) {
+    if (line.news == news) out.push_back(&line);
+  }
+  return out;
+}
+
+std::string change_text(const NewsLine& line) {
+  if (!line.ratio) return {};
+  std::string out = signed_percent_text(*line.ratio - 1);
+  const bool has_interval = line.news == News::slower || line.news == News::faster;
+  if (!has_interval || line.interval.high == 0) return out;
+  if (!line.has_usable_interval()) return out + " (no usable interval)";
+  return out + fmt::format(" ({} .. {})", signed_percent_text(line.interval.low - 1),
+                           signed_percent_text(line.interval.high - 1));
+}
+
+std::string line_text(const NewsLine& line) {
+  std::string out = std::string(news_name(line.news));
+  if (const std::string change = change_text(line); !change.empty()) out += ' ' + change;
+  out += "  " + line.name.what;
+  if (line.news != News::lost) out += "  since " + line.night;
+  if (!line.cause.empty()) {
+    out += line.news == News::lost ? ": " + line.cause : "; cause: " + line.cause;
+  }
+  return out;
+}
+
+std::string named(const std::vector<const NewsLine*>& lines) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(lines.size(), named_max); ++i) {
+    out += (i > 0 ? ", " : "") + lines[i]->name.what;
+    if (!lines[i]->ratio) continue;
+    out += ' ' + change_text(*lines[i]) + " since " + lines[i]->night;
+  }
+  if (lines.size() > named_max) out += fmt::format(" and {} more", lines.size() - named_max);
+  return out;
+}
+
+std::string headline_of(const Digest& digest) {
+  std::string counts;
+  for (const Share& share : shares) {
+    const std::size_t count = lines_of(digest, share.news).size();
+    if (count == 0) continue;
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, news_name(share.news));
+  }
+  return counts.empty() ? "nothing new" : counts;
+}
+
+std::vector<std::string> text_lines(const Digest& digest) {
+  std::vector<std::string> out = {fmt::format("{} of {} series in the night of {}, since {}",
+                                              headline_of(digest), digest.series, digest.night,
+                                              digest.since)};
+  for (const Share& share : shares) {
+    const std::vector<const NewsLine*> lines = lines_of(digest, share.news);
+    const std::size_t shown = std::min(lines.size(), share.lines);
+    for (std::size_t i = 0; i < shown; ++i) out.push_back(line_text(*lines[i]));
+    const std::vector<const NewsLine*> rest(lines.begin() + static_cast<std::ptrdiff_t>(shown),
+                                            lines.end());
+    if (rest.empty()) continue;
+    out.push_back(
+        fmt::format("{}{}  {}", shown > 0 ? "further " : "", news_name(share.news), named(rest)));
+  }
+  std::vector<const NewsLine*> still;
+  for (const NewsLine& line : digest.still_slower) still.push_back(&line);
+  if (!still.empty()) out.push_back(fmt::format("still slower: {}", named(still)));
+  return out;
+}
+
+Json line_json(const NewsLine& line) {
+  const bool has_interval = line.ratio && line.interval.high > 0;
+  return {{"news", std::string(news_name(line.news))},
+          {"series", line.name.what},
+          {"plugin", line.name.plugin},
+          {"ratio", optional_number(line.ratio)},
+          {"ratio_interval", has_interval ? Json(line.interval) : Json(nullptr)},
+          {"night", line.night},
+          {"cause", line.cause}};
+}
+
+Json digest_json(const Digest& digest) {
+  Json news = Json::array(), still = Json::array();
+  for (const NewsLine& line : digest.lines) news.push_back(line_json(line));
+  for (const NewsLine& line : digest.still_slower) still.push_back(line_json(line));
+  return {{"since", digest.since},
+          {"night", digest.night},
+          {"series", digest.series},
+          {"news", std::move(news)},
+          {"still_slower", std::move(still)}};
+}
+
+std::string digest_text(const Digest& digest) {
+  std::string out;
+  for (const std::string& line : text_lines(digest)) out += report::clean_text(line) + '\n';
+  return out;
+}
+
+std::string digest_markdown(const Digest& digest) {
+  std::string out = "## Halmark: " + headline_of(digest) + "\n\n";
+  for (const std::string& line : text_lines(digest)) {
+    out += "- " + report::markdown_text(line) + '\n';
+  }
+  return out;
+}
+
+std::string digest_message(const Digest& digest) {
+  return "Subject: Halmark " + digest.night + ": " + headline_of(digest) +
+         "\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n" + digest_text(digest);
+}
+
+void write_digest(const Digest& digest, const std::string& path) {
+  const auto write = [&path](const std::string& text) { write_whole_file(text, path); };
+  if (path.ends_with(".json")) {
+    write(dump_json(digest_json(digest), 1) + '\n');
+  } else if (path.ends_with(".md")) {
+    write(digest_markdown(digest));
+  } else if (path.ends_with(".eml")) {
+    write(digest_message(digest));
+  } else if (path.ends_with(".txt")) {
+    write(digest_text(digest));
+  } else {
+    throw refused("unknown format of a digest", path, "known: .txt, .md, .json, .eml");
+  }
+}
+
+}  // namespace
+
+report::View digest_view(const Digest& digest) {
+  return {.data = digest_json(digest), .text = digest_text(digest)};
+}
+
+void send_digest(const Digest& digest, const std::vector<std::string>& files,
+                 const std::string& url, const std::string& database) {
+  for (const std::string& file : files) write_digest(digest, file);
+  if (!url.empty()) {
+    const serve::HttpTarget to = serve::http_target(url, "80");
+    Json document = digest_json(digest);
+    document["text"] = digest_text(digest);
+    if (!digest.lines.empty()) serve::post_json(to, "", dump_json(document));
+  }
+  const bool is_sent = !files.empty() || !url.empty();
+  if (is_sent && !is_postgresql_url(database)) {
+    write_whole_file(digest.night + '\n', sent_path(database));
+  }
+}
+
+}  // namespace halmark::history
