@@ -19,8 +19,6 @@ Action add_config(OptionSet& app) {
                                           "expression, gate or glossary")
                         .required();
   const auto is_page = schema.add_flag("--markdown", "As a page instead");
-  app.add_example(
-      "  halmark config show --effective\n  halmark config schema sweep > sweep.schema.json");
   return [=](const GlobalOptions& global) {
     if (show.is_chosen())
       return shown(
@@ -35,7 +33,6 @@ Action add_config(OptionSet& app) {
 Action add_backup(OptionSet& app) {
   const auto folder =
       app.add<std::string>("--to", "Folder of the copies (default: backups beside the database)");
-  app.add_example("  halmark backup --db night.db    verified copies; the latest 7 are kept");
   return [folder](const GlobalOptions& global) {
     return shown(
         tune::backup_view(tune::back_up(database_path(global), *folder, require_sound_database)));

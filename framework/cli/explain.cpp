@@ -10,7 +10,6 @@ namespace halmark::cli {
 Action add_explain(OptionSet& app) {
   const auto words = app.add<std::vector<std::string>>(
       "word", "A word, a heading or a topic: mfu, of roof, gate; alone: all");
-  app.add_example("  halmark explain mfu    what the MFU of every table is, with its formula");
   return [words](const GlobalOptions&) {
     const int width = stdout_columns();
     if (words->empty()) return shown(report::glossary_view(width));

@@ -71,7 +71,6 @@ Action add_fabric(OptionSet& app) {
   OptionSet show =
       app.add_subcommand("show", "What a fabric gives its ranks at each level; alone: all of them");
   show.add_option("fabric", asked->fabric, "One of configs/fabrics, or a fabric file (*.toml)");
-  show.add_example("  halmark fabric show nvl72    levels, links with their sources, bisection");
   OptionSet collectives = app.add_subcommand(
       "collectives", "The fastest way of each collective by size, against its bound");
   collectives.add_option("fabric", asked->fabric, "As of show")->required();

@@ -47,7 +47,6 @@ Action add_agent(OptionSet& app) {
       ->check(time);
   const auto checks =
       app.add_flag("--check", "Say what it offers, whether work waits for it, and take none");
-  app.add_example("halmark agent postgresql://halmark@db/halmark   this machine measures for it");
   return [=](const GlobalOptions& global) { return execute_agent(global, *o, *checks); };
 }
 
@@ -76,7 +75,6 @@ Action add_launch(OptionSet& app) {
   app.add_option("--lease", o->lease_s, "Seconds after which a silent agent's work is free again")
       ->check(within(1.0, 86400.0));
   app.add_flag("--print", o->prints, "Print what Slurm or ssh would get, and start nothing");
-  app.add_example("halmark launch postgresql://halmark@db/halmark --slurm 4 --constraint h100");
   return [o](const GlobalOptions&) { return execute_launch(*o); };
 }
 

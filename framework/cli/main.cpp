@@ -12,7 +12,7 @@
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
 #include "options/usage_error.hpp"
-#include "pages/help/first_steps.hpp"
+#include "pages/help/first_help.hpp"
 #include "tune/plan/plain_question.hpp"
 
 namespace halmark::cli {
@@ -50,14 +50,16 @@ int run_command(const GlobalOptions& options, const Command& command, const Acti
   }
 }
 
-// "halmark help tune" is "halmark tune --help"; halmark alone is "halmark --help".
+// "halmark help tune" is "halmark tune --help"; halmark alone is "halmark --help". "--all" behind
+// help is kept: no command has to know it.
 std::vector<std::string> asked_words(int argc, char** argv, const CLI::App& app) {
   std::vector<std::string> out(argv + 1, argv + argc);
   if (out.empty()) return {"--help"};
   if (out.front() == "help") {
     out.erase(out.begin());
     // A word that is no command is refused as one.
-    if (out.empty() || std::ranges::count(commands(), out.front(), &Command::name) > 0)
+    if (out.empty() || out.front() == "--all" ||
+        std::ranges::count(commands(), out.front(), &Command::name) > 0)
       out.emplace_back("--help");
   }
   if (names_no_command(app, out)) {
@@ -74,7 +76,6 @@ int run(int argc, char** argv) {
                "halmark"};
   app.set_version_flag("--version", std::string("halmark ") + tool_version + " (" + tool_build +
                                         ", " + build_type + ")");
-  app.footer(std::string(pages::first_steps));
   OptionSet program(app);
   add_global_options(program, options);
   std::vector<std::pair<OptionSet, Action>> actions;
@@ -86,6 +87,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(asked_words(argc, argv, app));
   } catch (const CLI::ParseError& error) {
+    const bool is_first_help =
+        error.get_name() == "CallForHelp" && app.get_subcommands().empty() &&
+        std::find(argv, argv + argc, std::string_view("--all")) == argv + argc;
+    if (is_first_help) return write_stdout(first_help(program.help())), 0;
     if (error.get_exit_code() == 0) return app.exit(error);
     std::vector<std::string> names;
     for (const Command& command : commands()) names.emplace_back(command.name);

@@ -5,6 +5,7 @@
 #include "cli/console/command.hpp"
 #include "core/version.hpp"
 #include "pages/help/completion.hpp"
+#include "pages/help/first_help.hpp"
 #include "pages/help/man_page.hpp"
 #include "report/report.hpp"
 
@@ -12,7 +13,6 @@ namespace halmark::cli {
 
 Action add_completion(OptionSet& app) {
   const auto shell = app.add<std::string>("shell", "bash, zsh or fish").required();
-  app.add_example("  halmark completion bash > ~/.local/share/bash-completion/completions/halmark");
   return [shell, app](const GlobalOptions&) {
     return CommandResult{.text = completion_script(app.help(), *shell)};
   };
@@ -22,14 +22,16 @@ Action add_man(OptionSet& app) {
   const auto folder =
       app.add<std::string>("folder", "Where the pages are written; made where it is absent")
           .required();
-  app.add_example("  halmark man ~/.local/share/man/man1");
-  return [folder, app](const GlobalOptions&) {
+  const auto is_page = app.add_flag("--markdown", "One page of all commands, commands.md, instead");
+  return [=](const GlobalOptions&) {
     HelpTable help = app.help();
     help.version = std::string("halmark ") + tool_version;
     CommandResult result;
     std::error_code absent;  // said of the first page
     std::filesystem::create_directories(*folder, absent);
-    for (const ManPage& page : man_pages(help)) {
+    const std::vector<ManPage> pages =
+        *is_page ? std::vector<ManPage>{{"commands.md", commands_markdown(help)}} : man_pages(help);
+    for (const ManPage& page : pages) {
       const std::string path = (std::filesystem::path(*folder) / page.file).string();
       write_whole_file(page.text, path);
       result.text += "written: " + path + '\n';

@@ -18,7 +18,6 @@ Action add_rank_qpu(OptionSet& app) {
       .with("--sample");
   app.add_option("--as", asked->version, "Print the circuit as OpenQASM 2 or 3 instead")
       ->check(within(2, 3));
-  app.add_example("  halmark rank-qpu bell.qasm --sample 1000 --seed 1");
   return [asked](const GlobalOptions&) { return shown(circuit::answer(*asked)); };
 }
 

@@ -10,6 +10,7 @@
 #include "core/text/shell_word.hpp"
 #include "core/text/url.hpp"
 #include "options/usage_error.hpp"
+#include "pages/help/examples.hpp"
 
 namespace halmark {
 
@@ -103,20 +104,20 @@ Option OptionSet::add_flag(const std::string& names, bool& target, const std::st
   return Option(app_.add_flag(names, target, description));
 }
 
+constexpr std::string_view example_head = "\nExamples:\n";
+
 OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& summary) {
   app_.require_subcommand(1);
   if (app_.get_parent() != nullptr) app_.callback([&app = app_] { refuse_unread(app); });
   CLI::App* sub = app_.add_subcommand(name, summary);
   sub->fallthrough();
+  const std::string above = app_.get_parent() == nullptr ? "" : app_.get_name() + ' ';
+  const std::string_view example = example_of(above + name);
+  sub->footer(example.empty() ? std::string() : std::string(example_head).append(example));
   return OptionSet(*sub);
 }
 void OptionSet::allow_no_subcommand() { app_.require_subcommand(0, 1); }
 bool OptionSet::is_chosen() const { return app_.parsed(); }
-
-constexpr std::string_view example_head = "\nExample:\n";
-void OptionSet::add_example(const std::string& text) {
-  app_.footer(std::string(example_head) + text);
-}
 
 namespace {
 

@@ -95,12 +95,11 @@ class OptionSet {
     return {add_flag(names, *target, description).holding(target), target};
   }
   // A command of the command; one of them must be named. It reads its own options and those of the
-  // program: one of the command above it is refused, wherever it stands.
+  // program: one of the command above it is refused, wherever it stands. Its help ends with its
+  // examples (pages/help/examples.hpp).
   OptionSet add_subcommand(const std::string& name, const std::string& summary);
   void allow_no_subcommand();  // after the last was added: the command itself does something, too
   bool is_chosen() const;      // asked after parsing
-  // Lines at the end of the help: a command, and what it does.
-  void add_example(const std::string& text);
   // After parsing: the command that reproduces the request, as words of a shell. It has every
   // option that was given to the program, passwords hidden.
   std::string command_line() const;

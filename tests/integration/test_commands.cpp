@@ -1,5 +1,9 @@
 // Every command once, as documented: streams, exit code, envelope, keys of its data.
-#include "halmark_fixture.hpp"
+#include <fstream>
+#include <sstream>
+
+#include "tests/checkout.hpp"
+#include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -9,6 +13,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 const std::vector<std::string> command_names = {
     "devices",         "peaks",   "bench",    "model",      "tune",     "run",       "report",
@@ -19,7 +24,7 @@ const std::vector<std::string> command_names = {
 using Command = HalmarkTest;  // bench/test_bench_command.cpp has the cases of bench
 
 TEST_F(Command, help_names_every_command_and_each_explains_itself) {
-  const Outcome all = halmark({"--help"});
+  const Outcome all = halmark({"help", "--all"});
   EXPECT_EQ(all.exit_code, 0);
   for (const char* option : {"--json", "--db", "--quiet", "--color"}) {
     EXPECT_THAT(all.out, HasSubstr(option));
@@ -32,6 +37,45 @@ TEST_F(Command, help_names_every_command_and_each_explains_itself) {
     EXPECT_EQ(one.err, "") << name;
   }
   EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Command, the_first_answer_of_help_fits_a_screen) {
+  const Outcome first = halmark({"--help"});
+  EXPECT_EQ(first.exit_code, 0);
+  EXPECT_LE(std::ranges::count(first.out, '\n'), 40);
+  std::istringstream lines(first.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  for (const char* name : {"model", "tune", "simulate", "bench", "compare", "explain"}) {
+    EXPECT_THAT(first.out, HasSubstr("\n  " + std::string(name) + " "));
+  }
+  EXPECT_THAT(first.out, HasSubstr("halmark help --all"));
+}
+
+// Examples under a help are of that command; guide.commands holds their words, and runs those that
+// need no device, in another folder.
+TEST_F(Command, examples_under_a_help_are_of_that_command) {
+  for (const std::string& name : command_names) {
+    const std::string help = halmark({name, "--help"}).out;
+    const std::string head = "\nExamples:\n";
+    const std::size_t at = help.find(head);
+    ASSERT_NE(at, std::string::npos) << name;
+    std::istringstream lines(help.substr(at + head.size()));
+    int count = 0;
+    for (std::string line; std::getline(lines, line) && !line.empty(); ++count) {
+      EXPECT_THAT(line, StartsWith("  halmark " + name)) << name;
+      EXPECT_LE(line.size(), 96u) << line;
+    }
+    EXPECT_GT(count, 0) << name;
+  }
+}
+
+TEST_F(Command, the_page_of_all_commands_is_what_the_program_writes) {
+  ASSERT_EQ(halmark({"man", "pages", "--markdown"}).exit_code, 0);
+  std::ifstream shipped(test::in_source("/results/schema/reference/commands.md"));
+  std::stringstream text;
+  text << shipped.rdbuf();
+  EXPECT_EQ(read("pages/commands.md"), text.str())
+      << "write it again: halmark man results/schema/reference --markdown";
 }
 
 TEST_F(Command, devices_lists_what_is_found_and_why_a_backend_is_absent) {

@@ -42,7 +42,6 @@ Action add_simulate_plan(OptionSet& app) {
   app.add_flag("--journal", o->reads_journal,
                "Start from steps that --db holds of this machine, and be corrected by them");
   app.add_flag("--all", o->page.shows_all, "Every layer and layout by itself");
-  app.add_example("  halmark simulate plan qwen3-32b --device h100-sxm --fabric nvl72 --shards 8");
   return [o](const GlobalOptions& global) {
     const ModelSpec spec = load_model(o->model, config_dirs("models"));
     const LocalMachine machine = local_machine();

@@ -15,10 +15,6 @@ Action add_retire(OptionSet& app) {
   const auto older_than =
       app.add<std::string>("--older-than", "Of runs that began before: 12h, 30d, 8w");
   const auto is_dry_run = app.add_flag("--dry-run", "Say what would go, and change nothing");
-  app.add_example(
-      "halmark retire --keep-nights 30\n"
-      "  deletes the raw samples of runs before the latest 30 nights: medians, intervals and all\n"
-      "  else of their rows stay, and halmark verify says that the samples are retired");
   return [=](const GlobalOptions& global) {
     return shown(history::retention_view(history::apply_retention(
         database_path(global), retention_policy(*keep_runs, *keep_nights, *older_than),

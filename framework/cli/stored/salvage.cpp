@@ -38,12 +38,6 @@ CommandResult execute(const std::string& from, const std::string& to) {
 }  // namespace
 
 Action add_salvage(OptionSet& app) {
-  app.add_example(
-      "halmark salvage results.db sound.db\n"
-      "  copies every row of results.db that verifies into the new file sound.db and lists the\n"
-      "  rest; exit 0: no row is missing, 4: some are, 2: nothing was made\n"
-      "halmark tune SWEEP.toml --db sound.db\n"
-      "  measures again what is missing");
   const auto from =
       app.add<std::string>(
              "from", "The results database, or the file of studies beside one; it is only read")

@@ -14,9 +14,6 @@ Action add_verify(OptionSet& app) {
       "same");
   const auto run =
       app.add<std::optional<std::int64_t>>("--run", "The run that --chain is of (default: any)");
-  app.add_example(
-      "halmark verify results.db --chain 1f0c...64 digits... --run 3\n"
-      "  finds every change of run 3 since its report was printed, whoever made it");
   return [=](const GlobalOptions& global) {
     const std::string path = database->empty() ? database_path(global) : *database;
     const auto noted = noted_head(*chain, *run);

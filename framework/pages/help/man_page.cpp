@@ -78,6 +78,7 @@ std::string page(const HelpTable& help, const HelpCommand& command, const std::s
     out += ".SH " + upper(roff(sub.name)) + '\n' + roff(sub.summary) + "\n.PP\n" +
            synopsis(sub, name + ' ' + sub.name);
     add_options(sub, out);
+    if (!sub.example.empty()) out += lines(sub.example);
   }
   if (!command.example.empty()) out += ".SH EXAMPLES\n" + lines(command.example);
   return out;
@@ -92,7 +93,7 @@ constexpr const char* exit_status =
     ".TP\n4\nDone in part; of compare: something is undecided or invalid.\n"
     ".TP\n5\nThis machine or its plugins cannot do it.\n"
     ".TP\n6\nA result was wrong.\n"
-    ".TP\n130, 143\nInterrupted; the same command goes on.\n";
+    ".TP\n130, 143\nInterrupted; the same command resumes.\n";
 
 }  // namespace
 

@@ -23,7 +23,7 @@ UNQUOTED_PATTERN = re.compile(r"=\[|[\w.]\*|\*[\w.]")
 
 
 class Help:
-    """What `halmark WORDS --help` says: subcommands, options with whether they take a value, positionals."""
+    """What `halmark WORDS --help` says, or `halmark help --all`: subcommands, options with whether they take a value, positionals."""
 
     def __init__(self, text):
         self.subcommands, self.options, self.positionals = set(), {}, 0
@@ -43,7 +43,8 @@ class Help:
 
 @functools.cache
 def help_of(program, words):
-    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False)
+    asked = [*words, "--help"] if words else ["help", "--all"]
+    done = subprocess.run([program, *asked], capture_output=True, text=True, check=False)
     return Help(done.stdout)
 
 

@@ -62,6 +62,7 @@ inline constexpr const char* acting_options = R"(
   shell fish
 > man .
   folder missing
+  --markdown
 > devices --known
   ! --known: without it plugins are asked: tests/integration/devices
   device h100
