@@ -49,6 +49,9 @@ std::span<const Topic> glossary_topics() {
             search_terms()},
       Topic{"model words", "Headings of tables of models, steps and simulations", model_terms()},
       Topic{"machine words", "Headings of tables of devices, links and memories", machine_terms()},
+      Topic{"choice words", "Phases, schedules, algorithms, classes: words of closed sets",
+            choice_terms()},
+      Topic{"units", "Units behind figures", unit_terms()},
       Topic{"table words", "Headings of tables of runs, comparisons and checks", table_terms()},
       Topic{"warnings", "Warnings by their codes", warning_terms()},
   };
@@ -73,6 +76,12 @@ std::vector<std::string> headings_of(const Term& term) {
 const Term* find_term(std::string_view word_or_heading) {
   const std::string wanted = folded(word_or_heading);
   const auto terms = glossary();
+  // As it was typed first: "S" is a score, "s" a second.
+  for (const Term& term : terms) {
+    const auto headings = headings_of(term);
+    if (term.word == word_or_heading || std::ranges::count(headings, word_or_heading) > 0)
+      return &term;
+  }
   const auto named =
       std::ranges::find_if(terms, [&](const Term& t) { return folded(t.word) == wanted; });
   if (named != terms.end()) return &*named;

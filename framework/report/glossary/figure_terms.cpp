@@ -7,7 +7,7 @@ namespace halmark::report {
 namespace {
 
 constexpr Term figure_entries[] = {
-    Term{"bandwidth share", "of best bandwidth|memory while measuring|memory at",
+    Term{"bandwidth share", "of best bandwidth|memory while measuring|memory at|memory at ...",
          "The speed of the memory while a kernel was measured, against the best that was ever seen "
          "on this machine.",
          "probed bytes/s around the samples / best bytes/s of the device file",

@@ -16,13 +16,26 @@ constexpr Term machine_entries[] = {
     Term{"backend", "plugin",
          "The plugin that runs kernels: cpu, cuda, opencl, openvino, qpu or one of your own.", "",
          "devices, bench, winners"},
-    Term{"bandwidth", "bandwidth, one way|read|write|one flow|per rank",
+    Term{"bandwidth", "bandwidth, one way|read|write|one flow|per rank|memory bandwidth",
          "Bytes per second: of a memory, or one way over a link; of one flow, or what each rank "
          "gets when all send.",
          "", "devices, fabric, peaks"},
     Term{"bits", "", "Qubits that a result is read from, or classical bits of a circuit.", "",
          "rank-qpu"},
-    Term{"confidence", "",
+    Term{"as measured systems behave, us", "90 % within, us",
+         "Time of a collective by curves through NCCL tables of systems with such links, and their "
+         "90 % interval; us alone is the bound of the links.",
+         "", "fabric collectives"},
+    Term{"bound/time", "", "How near a collective comes to what its links allow.",
+         "bound / time of the fastest algorithm", "fabric collectives"},
+    Term{"busbw", "busbw GB/s|algbw",
+         "Bandwidth of a collective as nccl-tests define it: algbw is bytes / time, busbw that "
+         "times "
+         "a factor per collective, so that it compares with a link's.",
+         "algbw x 2 (n - 1) / n of an all_reduce", "bench, fabric collectives"},
+    Term{"by", "", "The algorithm that is fastest at this size: ring, tree, one_shot and others.",
+         "", "fabric collectives"},
+    Term{"confidence", "low|medium|high",
          "How well a stated figure is known: high (measured or of the maker), medium, low "
          "(derived).",
          "", "devices"},
@@ -78,8 +91,9 @@ constexpr Term machine_entries[] = {
          "", "peaks, report"},
     Term{"time per shot", "", "Time of one execution of a circuit with reset and readout.", "",
          "rank-qpu"},
-    Term{"tokens per joule", "J/token", "Energy: what one generated token costs.", "",
-         "tune, plan-size"},
+    Term{"tokens per joule", "J/token",
+         "Energy: tokens that one joule of the devices generates; J/token is the inverse.",
+         "tokens / joules", "tune, plan-size"},
     Term{"transport", "",
          "How a link carries data: nvlink, pcie, ib, roce, tcp and the like; each has a least "
          "latency.",

@@ -32,7 +32,7 @@ constexpr Term status_entries[] = {
          "A series takes less time than before: beyond the floor and beyond chance. SLOWER is the "
          "same the other way.",
          "", "compare, history"},
-    Term{"failed", "",
+    Term{"failed", "FAIL",
          "Rows or trials without a usable figure because something broke; unsupported, invalid, "
          "refused and cancelled ones are not counted. Of a series, FAILED: it computed before and "
          "breaks now. Exit 3.",
@@ -45,7 +45,7 @@ constexpr Term status_entries[] = {
          "bench, judge"},
     Term{"interrupted", "",
          "Of a command: ended by Ctrl-C (130) or a request to end (143); finished rows are stored "
-         "and the same command goes on.",
+         "and the same command resumes.",
          "", "every command with --json"},
     Term{"invalid", "",
          "The validity gate does not believe the measurement: something disturbed it beyond the "
@@ -88,7 +88,7 @@ constexpr Term status_entries[] = {
          "Not tried: of a command, the input was wrong (exit 2); of a row, the plugin or the host "
          "declined before running; of a check, a plugin that is not loaded, with the reason.",
          "", "every command"},
-    Term{"running", "", "A trial of a study that somebody evaluates now.", "", "study"},
+    Term{"running", "", "A trial of a study that a worker evaluates at this moment.", "", "study"},
     Term{"SAME", "", "The whole interval of what a series may have changed lies within the floor.",
          "", "compare, history"},
     Term{"SLOWER", "",
@@ -110,7 +110,8 @@ constexpr Term status_entries[] = {
     Term{"unsupported", "", "The backend has no kernel for this op, type or shape.", "",
          "bench, run, tune, report"},
     Term{"waiting", "",
-         "A trial of a study that was enqueued and is nobody's yet. Of a series, WAITING: it has "
+         "A trial of a study that was enqueued and that no worker has taken. Of a series, WAITING: "
+         "it has "
          "too "
          "few nights with sound rows for a verdict, or was not measured tonight.",
          "", "study, history"},

@@ -13,6 +13,8 @@ std::span<const Term> gate_terms();
 std::span<const Term> search_terms();
 std::span<const Term> model_terms();
 std::span<const Term> machine_terms();
+std::span<const Term> choice_terms();
+std::span<const Term> unit_terms();
 std::span<const Term> table_terms();
 std::span<const Term> warning_terms();
 
