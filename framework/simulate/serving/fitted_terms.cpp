@@ -39,23 +39,27 @@ EngineTerms terms_of(const Json& in) {
           .arrival_ns = in.value("arrival_ns", 0.0)};
 }
 
-// The set of the model, else that of all.
-const Json& set_of(const Json& sets, std::string_view model) {
+// The set of the model on the device, else that of the model, else that of all: a model's set of
+// one device stands before that of all of them.
+const Json& set_of(const Json& sets, std::string_view model, std::string_view device) {
+  const Json* out = nullptr;
   for (const Json& set : sets) {
-    if (!model.empty() && set.at("model") == model) return set;
+    if (set.at("model") == model) out = &set;
+    if (out == &set && is_of(set, device)) break;
   }
-  return *std::ranges::find_if(sets, [](const Json& set) { return set.at("model") == ""; });
+  if (out != nullptr) return *out;
+  return model.empty() ? sets.at(sets.size()) : set_of(sets, {}, device);
 }
 
 FittedTerms read_terms(const Json& in, std::string_view model, std::string_view device) {
-  const Json& set = set_of(in.at("sets"), model);
-  const Json& all = set_of(in.at("sets"), {});
+  const Json& set = set_of(in.at("sets"), model, device);
+  const Json& all = set_of(in.at("sets"), {}, device);
   FittedTerms out{.engine = in.at("engine"),
                   .model = set.at("model"),
                   .series = {.terms = terms_of(set.at("terms")),
                              .waves = in.at("waves"),
-                             .token_budget = in.at("token_budget"),
-                             .chunks_prompts = in.at("chunks_prompts")},
+                             .token_budget = set.at("token_budget"),
+                             .chunks_prompts = set.at("chunks_prompts")},
                   .ttft = ratios_of(set.at("ttft")),
                   .tpot = ratios_of(set.at("tpot")),
                   .launch_ns = in.at("launch_ns"),

@@ -27,6 +27,8 @@ using Points = std::vector<const ServedPoints::Point*>;
 constexpr std::size_t folds = 4, rows_of_series = 12;
 // Of a model, as many rows count as much as all other models; of its errors likewise.
 constexpr double rows_of_doubt = 10, errors_of_doubt = 20;
+// With fewer a model has no set of its own, nor a device of it.
+constexpr std::size_t rows_least = 10;
 // Errors of TPOT of what is unknown are this many times those of one model or device left out: half
 // of the groups lie inside by 86 % then when the other half was fitted (79 % without).
 constexpr double of_unknown = 1.3;
@@ -56,7 +58,8 @@ SeriesTerms fitted(FitOf of, const SeriesTerms& start, const Points& points, int
   return figures.empty() ? start : fitted_from(start, figures, evaluations, of);
 }
 
-SeriesTerms of_model(const SeriesTerms& all, const Points& points) {
+// Of a model, from the engine's; of a device of it, from the model's.
+SeriesTerms drawn(const SeriesTerms& all, const Points& points) {
   SeriesTerms out = fitted(FitOf::model, all, points, 40);
   const auto n = static_cast<double>(points.size());
   const double own = n / (n + rows_of_doubt);
@@ -112,6 +115,8 @@ Json set_of(const std::string& model, const Points& points, const SeriesTerms& t
   return {{"model", model},
           {"devices", devices},
           {"rows", std::to_string(points.size()) + " rows on " + on},
+          {"token_budget", t.token_budget},
+          {"chunks_prompts", t.chunks_prompts},
           {"terms",
            {{"device_scale", t.terms.device_scale},
             {"step_ns", t.terms.step_ns},
@@ -122,30 +127,75 @@ Json set_of(const std::string& model, const Points& points, const SeriesTerms& t
           {"tpot", ratios(errors.tpot, others.tpot)}};
 }
 
+Points of_device(const Points& points, const std::string& device) {
+  return chosen(points, [&](const ServedRow& r) { return r.device == device; });
+}
+
+// A device has a set of its own where it has rows enough, and is not the only one of the model.
+bool has_set(const Points& of_model, const Points& on_device) {
+  return on_device.size() >= rows_least && on_device.size() < of_model.size();
+}
+
+// Errors of a quarter of the curves in turn, by terms of the others: of all devices as one, and of
+// each by its own set.
+struct HeldOut {
+  LogErrors of_model;
+  std::map<std::string, LogErrors> of_devices;
+};
+
+HeldOut held_out(const SeriesTerms& all, const Points& own) {
+  HeldOut out;
+  std::set<std::string> devices;
+  for (const auto* p : own) devices.insert(p->row->device);
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    const auto is_held = [&](const ServedRow& r) { return hashed(r.curve()) % folds == fold; };
+    const SeriesTerms terms = drawn(all, chosen(own, std::not_fn(is_held)));
+    out.of_model.add(chosen(own, is_held), terms);
+    for (const std::string& d : devices) {
+      const Points mine = of_device(own, d);
+      if (!has_set(own, mine)) continue;
+      out.of_devices[d].add(chosen(mine, is_held),
+                            drawn(terms, chosen(mine, std::not_fn(is_held))));
+    }
+  }
+  return out;
+}
+
+void print_sets(const std::string& model, const Points& own, const SeriesTerms& all,
+                const HeldOut& errors, const LogErrors& of_all) {
+  const SeriesTerms terms = drawn(all, own);
+  for (const auto& [device, of_it] : errors.of_devices) {
+    const Points mine = of_device(own, device);
+    std::printf(",\n    %s", set_of(model, mine, drawn(terms, mine), of_it, of_all).dump().c_str());
+  }
+  std::printf(",\n    %s", set_of(model, own, terms, errors.of_model, of_all).dump().c_str());
+}
+
 void fit_engine(const std::string& engine, const Points& points) {
-  const SeriesTerms start = serving::fitted_terms(engine, "", "h200").series;
-  const SeriesTerms all = fitted(FitOf::engine, start, thinned(points), 150);
   std::set<std::string> models, devices;
   for (const auto* p : points) models.insert(p->row->model), devices.insert(p->row->device);
-  LogErrors unknown, elsewhere;
+  // The scheduler of models with rows is that of the shipped sets of theirs.
+  const auto from = [&](const std::string& model) {
+    const SeriesTerms start = serving::fitted_terms(engine, model, "").series;
+    return fitted(FitOf::engine, start, thinned(points), 150);
+  };
+  const SeriesTerms all = from(""), known = from(*models.begin());
+  LogErrors unknown, elsewhere, of_all;
   for (const std::string& d : devices) {
     const auto is_of = [&](const ServedRow& r) { return r.device == d; };
     const auto rest = thinned(chosen(points, std::not_fn(is_of)));
     elsewhere.add(chosen(points, is_of), fitted(FitOf::model, all, rest, 30));
   }
-  std::map<std::string, LogErrors> known;
-  LogErrors of_all;
+  std::map<std::string, HeldOut> held;
   for (const std::string& m : models) {
     const auto is_of = [&](const ServedRow& r) { return r.model == m; };
     const Points own = chosen(points, is_of);
     const auto rest = thinned(chosen(points, std::not_fn(is_of)));
     unknown.add(own, fitted(FitOf::model, all, rest, 30));
-    for (std::size_t fold = 0; fold < folds; ++fold) {
-      const auto is_held = [&](const ServedRow& r) { return hashed(r.curve()) % folds == fold; };
-      known[m].add(chosen(own, is_held), of_model(all, chosen(own, std::not_fn(is_held))));
-    }
-    of_all.ttft.insert(of_all.ttft.end(), known[m].ttft.begin(), known[m].ttft.end());
-    of_all.tpot.insert(of_all.tpot.end(), known[m].tpot.begin(), known[m].tpot.end());
+    held[m] = held_out(known, own);
+    const LogErrors& errors = held[m].of_model;
+    of_all.ttft.insert(of_all.ttft.end(), errors.ttft.begin(), errors.ttft.end());
+    of_all.tpot.insert(of_all.tpot.end(), errors.tpot.begin(), errors.tpot.end());
   }
   unknown.tpot = widened(std::move(unknown.tpot));
   std::printf("%s\n  \"other_device\": {\"ttft\": %s, \"tpot\": %s},\n    %s", engine.c_str(),
@@ -154,8 +204,7 @@ void fit_engine(const std::string& engine, const Points& points) {
               set_of("", points, all, unknown, {}).dump().c_str());
   for (const std::string& m : models) {
     const Points own = chosen(points, [&](const ServedRow& r) { return r.model == m; });
-    if (own.size() < 10) continue;
-    std::printf(",\n    %s", set_of(m, own, of_model(all, own), known[m], of_all).dump().c_str());
+    if (own.size() >= rows_least) print_sets(m, own, known, held[m], of_all);
   }
   std::printf("\n");
 }
