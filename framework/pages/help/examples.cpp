@@ -59,7 +59,9 @@ constexpr std::array examples = {
             "  halmark fabric show nvl72   levels, links with their sources, bisection"},
     Example{"fleet", "  halmark fleet postgresql://halmark@db/halmark"},
     Example{"forecasts", "  halmark forecasts h100   engines, releases, rows and errors"},
-    Example{"history", "  halmark history --gate   all nights; exit 3 where something is slower"},
+    Example{"history",
+            "  halmark history --gate   all nights; exit 3 where something is slower\n"
+            "  halmark history --digest --out digest.md   what is new since the last one"},
     Example{"import",
             "  halmark import llama-bench bench.jsonl   steps that export shows beside its points"},
     Example{"judge",

@@ -84,6 +84,10 @@ constexpr Term status_entries[] = {
     Term{"quarantined", "",
          "A figure that contradicts a bound or a clock: it is shown, and nothing is made of it.",
          "time < fastest possible time of the same work", "model, bench, run, tune, report"},
+    Term{"RECOVERED", "",
+         "Of a digest: a series that was SLOWER and is back at the level before it, or that was "
+         "LOST and is measured again.",
+         "", "history"},
     Term{"refused", "",
          "Not tried: of a command, the input was wrong (exit 2); of a row, the plugin or the host "
          "declined before running; of a check, a plugin that is not loaded, with the reason.",
@@ -94,6 +98,10 @@ constexpr Term status_entries[] = {
     Term{"SLOWER", "",
          "A series takes more time than before: beyond the floor and beyond chance. Exit 3.", "",
          "compare, history"},
+    Term{"SATURATED", "",
+         "Of a server: more requests arrive than it serves, so that waiting only grows while they "
+         "do.",
+         "requests/s offered > requests/s served", "simulate serving"},
     Term{"suspect", "",
          "The validity gate has a doubt: something disturbed the measurement beyond the first "
          "limit, or no peaks of the device bound its time. The figure counts, and is marked.",

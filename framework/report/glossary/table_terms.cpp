@@ -18,8 +18,10 @@ constexpr Term table_entries[] = {
          "", "fleet"},
     Term{"lost", "",
          "Leases that another agent took because this one was silent for too long; nothing of them "
-         "was stored.",
-         "", "fleet"},
+         "was stored. Of a digest, LOST: a series without a sound row tonight, or without any on a "
+         "night when it was due.",
+         "", "fleet, history"},
+    Term{"NEW", "", "Of a digest: a series that no earlier night has.", "", "history"},
     Term{"version", "", "What a plugin says that it is of: its own version.", "", "fleet"},
     Term{"state", "",
          "What an agent does: idle, measuring, left, refused when it was turned away, or silent "

@@ -14,6 +14,7 @@
 #include "core/latency.hpp"
 #include "core/measured/measurement.hpp"
 #include "history/comparison.hpp"
+#include "history/digest.hpp"
 #include "host/protocol.hpp"
 #include "measure/campaign/gate/validity.hpp"
 #include "measure/sampling/interference.hpp"
@@ -61,6 +62,7 @@ void expect_explained(std::string_view (*name_of)(Enum), int last) {
 TEST(GlossaryCoverage, statuses_modes_sources_and_strategies) {
   expect_explained(status_name, static_cast<int>(Status::cancelled));
   expect_explained(history::change_name, static_cast<int>(history::Change::failed));
+  expect_explained(history::news_name, static_cast<int>(history::News::created));
   expect_explained(cache_mode_name, static_cast<int>(CacheMode::in_stack));
   expect_explained(provenance_name, static_cast<int>(Provenance::imported));
   expect_explained(simulate::strategy_name, static_cast<int>(simulate::ShardStrategy::context));
