@@ -40,7 +40,7 @@ void projections(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w
               .split = Split::head,
               .dtype = b.precision().activation});
   }
-  if (spec.fuses_qkv && !mixer.shares_kv) {
+  if (spec.fuses_qkv && !mixer.shares_kv && b.stores_alike("q_proj", "kv_proj")) {
     b.linear({.name = "qkv_proj",
               .rows = b.tokens(),
               .columns_in = hidden,

@@ -74,7 +74,7 @@ struct AttentionSpec {
   bool has_sinks = false;      // parameters only: one more term of the softmax
   std::int64_t chosen = 0;     // keys that a query reads of all that the cache keeps; 0 = all
   bool is_causal = true;       // of causal models: tokens behind a query are not seen
-  bool keeps_keys = true;      // false: they are another layer's, or nobody reads them again
+  bool keeps_keys = true;      // false: they are another layer's, or are not read again
 };
 
 // One linear layer of every routed expert, weights [experts, columns_out, columns_in]. `split`
@@ -124,6 +124,8 @@ class GraphBuilder {
   std::int32_t begin_layer_type(std::string_view name, std::optional<std::int64_t> layer = {});
   // Layers whose linears are stored alike have the same; a layer type has layers of one.
   std::int32_t storage_class(std::int64_t layer) const;
+  // Whether the checkpoint stores two linears of the layer in one format.
+  bool stores_alike(std::string_view one, std::string_view other) const;
   void set_embedding(std::int32_t type) { graph_.embedding_type = type; }
   void set_head(std::int32_t type) { graph_.head_type = type; }
   void set_pipeline(std::int32_t type) { graph_.pipeline_type = type; }

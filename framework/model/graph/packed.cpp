@@ -42,6 +42,12 @@ const StoredOtherwise* GraphBuilder::stored_apart(std::string_view linear) const
   return nullptr;
 }
 
+bool GraphBuilder::stores_alike(std::string_view one, std::string_view other) const {
+  const StoredOtherwise* a = stored_apart(one);
+  const StoredOtherwise* b = stored_apart(other);
+  return a == nullptr || b == nullptr ? a == b : a->format == b->format;
+}
+
 GraphBuilder::Stored GraphBuilder::stored(std::string_view linear, Dtype asked) const {
   const StoredOtherwise* apart = stored_apart(linear);
   // One product of q, k and v is chosen, not stored.

@@ -199,7 +199,7 @@ void name_unmatched(ConfigReader& config, const ModelSpec& spec, const Stated& s
 
 void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
   const Questions questions(stated, spec);
-  constexpr std::size_t cost_max = 320'000;  // seconds
+  constexpr std::size_t cost_max = 100'000;  // seconds
   if (questions.cost > cost_max) {
     config.refuse("quantization_config", "lists more patterns than are tried for " +
                                              std::to_string(spec.layers) + " layers");

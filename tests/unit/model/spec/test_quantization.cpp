@@ -421,6 +421,22 @@ TEST(Quantization, patterns_that_name_no_linear_are_said) {
   EXPECT_THAT(tower.quantization->kinds, ElementsAre(qkv, output));
 }
 
+// q, k and v are one product where they are stored in one format.
+TEST(Quantization, projections_of_different_formats_are_not_fused) {
+  for (const bool differ : {false, true}) {
+    ModelSpec spec =
+        with("llama-3.1-8b", R"({"quant_method": "gptq", "bits": 4, "group_size": 128,
+      "dynamic": {"model[.]layers[.]0[.].*[)" +
+                                 std::string(differ ? "" : "q") + R"(kv]_proj": {"bits": 8}}})");
+    const std::int64_t apart = weight_bytes(spec);
+    spec.fuses_qkv = true;
+    EXPECT_EQ(weight_bytes(spec), apart) << differ;
+    const OperatorGraph graph = graph_of(spec, decode(1, 2, {}, stated(spec)));
+    EXPECT_TRUE(has_operator(graph, "qkv_proj"));
+    EXPECT_EQ(has_operator(graph, "kv_proj"), differ);
+  }
+}
+
 // Two groups of compressed-tensors: attention in 8 bits by channel, networks in 4 in groups of 128.
 TEST(Quantization, groups_of_different_types_stand_side_by_side) {
   const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "compressed-tensors",
