@@ -93,15 +93,12 @@ std::string mixer_suffix(const LayerMixer& mixer) {
   return "";
 }
 
-// Layer types that differ in sizes alone get a number.
-std::string unique_name(const LayerMixer& mixer, const FeedForward& ffn,
-                        std::map<std::string, int>& used) {
-  const std::string name = ffn.emit ? ffn.layer_type + mixer_suffix(mixer) : ffn.layer_type;
-  const int count = ++used[name];
-  return count == 1 ? name : name + "_" + std::to_string(count);
-}
-
 }  // namespace
+
+std::string numbered(const std::string& name, std::map<std::string, int>& used) {
+  const int count = ++used[name];
+  return count == 1 ? name : name + '_' + std::to_string(count);
+}
 
 void begin(const ModelSpec& spec, GraphBuilder& b) {
   b.set_embedding(b.begin_layer_type("embedding"));
@@ -199,7 +196,8 @@ void build(const ModelSpec& spec, GraphBuilder& b,
     const LayerMixer mixer = mixer_of(spec, layer);
     const auto [it, is_new] = types.try_emplace({ffn.layer_type, mixer, b.storage_class(layer)}, 0);
     if (is_new) {
-      it->second = b.begin_layer_type(unique_name(mixer, ffn, used_names), layer);
+      it->second = b.begin_layer_type(
+          numbered(ffn.layer_type + (ffn.emit ? mixer_suffix(mixer) : ""), used_names), layer);
       emit_layer(spec, mixer, ffn, b);
     }
     b.add_layer(it->second);

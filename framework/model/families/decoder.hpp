@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ std::optional<std::vector<std::string>> read_layer_types(
 // A list with one entry per layer, or a refusal with both counts.
 void check_layer_count(const ConfigReader& config, const ModelSpec& spec, std::string_view field,
                        std::size_t entries);
+
+// Of layer types that differ in sizes alone: the second of a name has a number behind it.
+std::string numbered(const std::string& name, std::map<std::string, int>& used);
 
 // One entry per layer for ModelSpec::mixers: attention with the heads and windows of the model.
 std::vector<LayerMixer> uniform_mixers(const ModelSpec& spec);

@@ -283,9 +283,7 @@ void build_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
     const std::int64_t ratio = spec.compressed->ratios[static_cast<std::size_t>(i)];
     const auto [it, is_new] = types.try_emplace({ratio, b.storage_class(i)}, 0);
     if (is_new) {
-      std::string name = layer_name(ratio);
-      if (const int used = ++used_names[name]; used > 1) name += '_' + std::to_string(used);
-      it->second = b.begin_layer_type(name, i);
+      it->second = b.begin_layer_type(decoder::numbered(layer_name(ratio), used_names), i);
       layer(spec, ratio, b);
     }
     b.add_layer(it->second);

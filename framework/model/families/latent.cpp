@@ -308,9 +308,8 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
         .runs_indexer = spec.indexer && spec.indexer->runs[static_cast<std::size_t>(layer)]};
     const auto [it, is_new] = types.try_emplace({ffn.layer_type, kind, b.storage_class(layer)}, 0);
     if (is_new) {
-      std::string name = type_name(spec, kind, ffn);
-      if (const int used = ++used_names[name]; used > 1) name += '_' + std::to_string(used);
-      it->second = b.begin_layer_type(name, layer);
+      it->second =
+          b.begin_layer_type(decoder::numbered(type_name(spec, kind, ffn), used_names), layer);
       one_layer(spec, kind, ffn, b);
     }
     b.add_layer(it->second);

@@ -95,44 +95,19 @@ std::optional<Dtype> cache_of(const ConfigReader& config) {
   return std::nullopt;
 }
 
-// Keys that hold lists or objects and that are not read here may select modules.
+// Keys that hold lists or objects, and that neither a method nor a list of modules asked for, may
+// select modules: but for these, of which no linear's storage follows.
 void name_unread_keys(ConfigReader& config) {
-  static constexpr std::string_view read[] = {"activations",
-                                              "block_name_to_quantize",
-                                              "config_groups",
-                                              "dataset",
-                                              "dynamic",
-                                              "exclude",
-                                              "exclude_modules",
-                                              "extra_config",
-                                              "global_quant_config",
-                                              "ignore",
-                                              "ignored_layers",
-                                              "kv_cache_quant_config",
-                                              "kv_cache_scheme",
-                                              "layer_quant_config",
-                                              "llm_int8_skip_modules",
-                                              "meta",
-                                              "modules_in_block_to_quantize",
-                                              "modules_to_not_convert",
-                                              "producer",
-                                              "quant_config",
-                                              "quant_type",
-                                              "quant_type_kwargs",
-                                              "quantization",
-                                              "skip_modules",
-                                              "to_quant_block_names",
-                                              "weight_block_size",
-                                              "weights",
-                                              "export",
-                                              "algo_config",
-                                              "kv_cache_group",
-                                              "sparsity_config",
-                                              "transform_config"};
+  static constexpr std::string_view harmless[] = {
+      "activations",      "algo_config",       "dataset",
+      "export",           "kv_cache_group",    "meta",
+      "producer",         "quant_type",        "quant_type_kwargs",
+      "sparsity_config",  "quant_config",      "quantization",
+      "transform_config", "weight_block_size", "weights"};
   const Json* all = config.value("quantization_config");
   for (const auto& [key, value] : all->items()) {
     const bool may_select = value.is_structured() && !value.empty();
-    if (!may_select || std::ranges::find(read, key) != std::end(read)) continue;
+    if (!may_select || std::ranges::find(harmless, key) != std::end(harmless)) continue;
     if (config.is_asked(field(key))) continue;
     config.assume("nothing follows from '" + printable(field(key)) + "', which is not read");
   }
@@ -205,6 +180,8 @@ void read_stated(ConfigReader& config, ModelSpec& spec) try {
   Stated stated;
   method_of(config)->read(config, stated);
   stated.what.kv_cache = cache_of(config);
+  quantization::read_blocks(config, stated);
+  stated.rules.insert(stated.rules.begin(), {ModulePatterns(kept_modules(config)), {}});
   name_unread_keys(config);
   if (!stated.has_scheme) {
     config.assume("weights of 16 bits (quantization_config states no others)");
@@ -212,8 +189,6 @@ void read_stated(ConfigReader& config, ModelSpec& spec) try {
     return;
   }
   const auto cache = std::exchange(stated.what.kv_cache, std::nullopt);
-  quantization::read_blocks(config, stated);
-  stated.rules.insert(stated.rules.begin(), {ModulePatterns(kept_modules(config)), {}});
   quantization::settle_kinds(config, spec, stated);
   stated.what.kv_cache = cache;
   spec.quantization = stated.what;

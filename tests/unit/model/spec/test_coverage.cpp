@@ -196,7 +196,17 @@ TEST(Coverage, none_is_said_by_null_zero_false_and_nothing_alike) {
     config["model_type"] = "mistral";
     config["sliding_window"] = parse_json(none, "value");
     config["num_kv_shared_layers"] = parse_json(none, "value");
-    EXPECT_EQ(read(config).windows.front(), 0) << none;
+    const ModelSpec spec = read(config);
+    EXPECT_EQ(spec.windows, std::vector<std::int64_t>(spec.windows.size(), 0)) << none;
+    for (const std::string& note : model_notes(spec)) {
+      EXPECT_THAT(note, Not(testing::AnyOf(HasSubstr("sliding_window"), HasSubstr("kv_shared"))))
+          << none;
+    }
+    config["num_kv_shared_layers"] = 1;
+    says(refusal_of(config), "num_kv_shared_layers");
+    config["num_kv_shared_layers"] = nullptr;
+    config["sliding_window"] = 3;
+    EXPECT_EQ(read(config).windows.front(), 3) << none;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "core/json/json.hpp"
 #include "fixtures.hpp"
 #include "model/families/family.hpp"
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -214,9 +215,7 @@ TEST(ModelSpec, a_name_is_found_in_the_cache_of_a_hub) {
   const auto snapshot = cache.path() / "models--org--New-Model-7B" / "snapshots" / "0a1b";
   std::filesystem::create_directories(snapshot);
   std::ofstream(snapshot / "config.json") << tiny_json;
-  const char* before = std::getenv("HF_HUB_CACHE");
-  const std::string kept = before != nullptr ? before : "";
-  ::setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
+  const test::ScopedVariable hub("HF_HUB_CACHE", cache.path().string());
   const ModelSpec spec = load_model("org/New-Model-7B", {model_dir()});
   EXPECT_EQ(spec.hidden, 8);
   EXPECT_EQ(spec.checkpoint, "org/New-Model-7B");
@@ -224,7 +223,6 @@ TEST(ModelSpec, a_name_is_found_in_the_cache_of_a_hub) {
   EXPECT_EQ(load_model("qwen3-0.6b", {model_dir()}).hidden, 1024) << "shipped ones come first";
   EXPECT_THAT(refusal_line([] { load_model("other/New-Model-7B", {model_dir()}); }),
               HasSubstr("unknown model"));
-  before != nullptr ? ::setenv("HF_HUB_CACHE", kept.c_str(), 1) : ::unsetenv("HF_HUB_CACHE");
 }
 
 }  // namespace
