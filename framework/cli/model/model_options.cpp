@@ -9,14 +9,12 @@ void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--device", o.device, "Known device, or a device file");
   app.add_option("--fabric", o.fabric,
                  "With --device: what joins them (fabric show); without it their own link");
-  app.add_option(
-      "--devices", o.devices,
-      "How many there are: halmark model takes the fastest layout that fits; with --dp, --tp, "
-      "--pp, --cp it keeps these");
-  app.add_option(
-      "--cp", o.cp,
-      "Context parallel: ranks that the tokens of every sequence are split over; prefill "
-      "and training");
+  app.add_option("--devices", o.devices,
+                 "How many there are: halmark model takes the fastest layout that fits; with "
+                 "--dp, --tp, --pp, --cp it keeps these");
+  app.add_option("--cp", o.cp,
+                 "Context parallel: ranks that the tokens of every sequence are split over; "
+                 "prefill and training");
   app.add_option("--delta-chunk", o.question.form.delta_chunk,
                  "Gated delta rule in chunks of so many tokens: what a rank executes; 0 = token by "
                  "token");
@@ -40,6 +38,8 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
   app.add_flag("--sequence-parallel", o.training.sequence_parallel,
                "Training: norms and residuals split over tp");
+  app.add_option("--weights", o.weights,
+                 "Its checkpoint, of which the headers are read: DIR, an index or a file");
   app.add_flag("--list", o.list, "List the shipped models");
   app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
@@ -83,7 +83,7 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--output", o.load.output_tokens, "Generated tokens of a request")
       .check(within(1, 1 << 30));
   for (const char* other : {"--what-if", "--all", "--explain", "--json-schema", "--per-layer-ms",
-                            "--kernel-ms", "--kernel-flow"}) {
+                            "--kernel-ms", "--kernel-flow", "--weights"}) {
     served.excludes(other);
   }
   return explain;

@@ -76,6 +76,7 @@ extern const Family smollm3_family;
 extern const Family stablelm_family;
 extern const Family starcoder2_family;
 extern const Family step3p7_family;
+extern const Family stored_matrices_family;
 
 namespace {
 constexpr const Family* table[] = {
@@ -150,6 +151,7 @@ constexpr const Family* table[] = {
     &stablelm_family,
     &starcoder2_family,
     &step3p7_family,
+    &stored_matrices_family,
 };
 }  // namespace
 

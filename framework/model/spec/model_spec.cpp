@@ -15,6 +15,8 @@
 #include "model/spec/model_head.hpp"
 #include "model/spec/model_names.hpp"
 #include "model/spec/upstream_defaults.hpp"
+#include "model/weights/weights_document.hpp"
+#include "model/weights/weights_header.hpp"
 
 namespace halmark {
 
@@ -178,7 +180,7 @@ std::vector<fs::path> shipped_files(const std::vector<fs::path>& model_dirs) {
 }
 
 bool is_path(std::string_view text) {
-  if (text.ends_with(".json") || text == "-") return true;
+  if (text.ends_with(".json") || text == "-" || names_weights(text)) return true;
   std::error_code code;
   return fs::is_regular_file(fs::path(text) / "config.json", code);
 }
@@ -307,12 +309,43 @@ void add_stated_beside(const fs::path& file, Json& config) {
   if (own.is_object() && !own.contains("quant_algo")) own["quantization"] = stated["quantization"];
 }
 
+Json whole_config(const fs::path& file) {
+  Json out = config_at(file.string());
+  add_stated_beside(file, out);
+  return out;
+}
+
+// The configuration beside the weights where it is read.
+Json document_of(const WeightsHeader& header) {
+  std::error_code code;
+  const fs::path place = header.place;
+  const fs::path file =
+      (fs::is_directory(place, code) ? place : place.parent_path()) / "config.json";
+  if (!fs::is_regular_file(file, code)) return weights_document(header, nullptr, "");
+  Json config;
+  try {
+    config = whole_config(file);
+    (void)read_config(config, file.string());
+    return config;
+  } catch (const Error& error) {
+    return weights_document(header, config, error.what());
+  }
+}
+
+Json document_at(const fs::path& file) {
+  return names_weights(file.string()) ? document_of(read_weights(file.string()))
+                                      : whole_config(file);
+}
+
 }  // namespace
+
+ModelSpec load_weights(const WeightsHeader& header) {
+  return read_document(document_of(header), header.place, {});
+}
 
 ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
-  Json document = config_at(found.file.string());
-  add_stated_beside(found.file, document);
+  const Json document = document_at(found.file);
   const std::string where = input_name(found.file.string());
   if (found.pasted.shorter.empty()) {
     ModelSpec spec = read_document(document, where, id_or_path);
@@ -333,8 +366,7 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
 
 std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
-  Json document = config_at(found.file.string());
-  add_stated_beside(found.file, document);
+  Json document = document_at(found.file);
   if (!is_shipped(document)) return dump_json(document);
   document["id"] = found.pasted.shorter.empty() ? kept_name(model_names(document), id_or_path)
                                                 : std::string(id_or_path);

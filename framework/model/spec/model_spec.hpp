@@ -12,6 +12,7 @@
 #include "model/spec/latent_spec.hpp"
 #include "model/spec/mixer.hpp"
 #include "model/spec/quantization.hpp"
+#include "model/spec/stored_layers.hpp"
 
 namespace halmark {
 
@@ -139,6 +140,8 @@ struct ModelSpec {
   std::optional<Dtype> stored_dtype;    // of its weights that are not quantised, where it is stated
   std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
   bool predicts_sparsely = false;       // Nemotron-3: the network in a module has experts
+  std::optional<StoredLayers> stored_layers;  // of a checkpoint without an architecture
+  std::int64_t rest_values = 0;               // with them: parameters outside of layers and tables
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
   std::optional<std::int64_t> published_total_params;   // model card; shipped files only
@@ -171,6 +174,11 @@ struct ModelListing {
 // three nearest, unknown architecture with the known ones, a bad field with file and field.
 ModelSpec load_model(std::string_view id_or_path,
                      const std::vector<std::filesystem::path>& model_dirs);
+
+// The model of a checkpoint: by the config.json beside it, and where that is not read or not there
+// by the matrices of its header alone. load_model takes the path of a file of weights so too.
+struct WeightsHeader;
+ModelSpec load_weights(const WeightsHeader& header);
 
 // Reads one configuration from text; `where` names it in errors.
 ModelSpec read_model(std::string_view json_text, const std::string& where);

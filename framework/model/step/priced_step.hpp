@@ -16,6 +16,7 @@
 #include "model/training/training.hpp"
 #include "model/utilisation/convention.hpp"
 #include "model/utilisation/utilisation.hpp"
+#include "model/weights/weights_check.hpp"
 #include "roofline/estimate.hpp"
 
 namespace halmark {
@@ -62,6 +63,8 @@ struct PricedStep {
   // Of a step with other ceilings of its device, as `changes` say: what it was without them.
   std::shared_ptr<const PricedStep> before;
   std::vector<std::string> changes;
+  // What the header of the model's weights says, where they were named.
+  std::optional<WeightsReport> weights;
 
   bool is_training() const { return training.has_value(); }
   const GraphTotals& totals() const { return cost ? cost->totals : graph.totals; }

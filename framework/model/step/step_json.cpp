@@ -189,6 +189,11 @@ Json totals_json(const PricedStep& step) {
             {"memory_bytes_per_rank", step.memory_bytes()}}}};
 }
 
+Json weights_json(const PricedStep& step) {
+  if (!step.weights) return Json::object();
+  return {{"weights", weights_json(*step.weights, step.graph)}};
+}
+
 Json training_json(const PricedStep& step) {
   if (!step.is_training()) return Json::object();
   const TrainingCost& cost = *step.cost;

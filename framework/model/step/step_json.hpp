@@ -16,6 +16,7 @@ Json totals_json(const PricedStep& step);       // sums
 Json training_json(const PricedStep& step);     // passes, states and activations
 Json fit_json(const PricedStep& step);          // memory of a rank against the device's
 Json mfu_json(const PricedStep& step);          // of a measured step time
+Json weights_json(const PricedStep& step);      // of the checkpoint's headers, where it is named
 Json warnings_json(const PricedStep& step);     // of the graph
 Json experts_json(const PricedStep& step);      // what the routing does
 Json delta_rule_json(const PricedStep& step);   // in which form the recurrence counts

@@ -23,6 +23,7 @@ constexpr std::array before_kernels = {
 constexpr std::array after_kernels = {Section{training_json, training_text},
                                       Section{fit_json, fit_text},
                                       Section{mfu_json, mfu_text},
+                                      Section{weights_json, weights_text},
                                       Section{warnings_json, notes_text},
                                       Section{experts_json, experts_text},
                                       Section{delta_rule_json, recurrence_text},

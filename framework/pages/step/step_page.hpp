@@ -46,6 +46,7 @@ std::string totals_text(const StepPage& page);
 std::string training_text(const StepPage& page);
 std::string fit_text(const StepPage& page);
 std::string mfu_text(const StepPage& page);
+std::string weights_text(const StepPage& page);
 std::string notes_text(const StepPage& page);  // assumed inputs and warnings
 std::string experts_text(const StepPage& page);
 std::string recurrence_text(const StepPage& page);

@@ -3,6 +3,7 @@
 #include "core/text/error.hpp"
 #include "model/step/question_checks.hpp"
 #include "model/step/step_room.hpp"
+#include "model/weights/weights_header.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/evaluate/step/step_over_fabric.hpp"
 #include "tune/shards/shard_planning.hpp"
@@ -62,14 +63,22 @@ void take_longest_context(const std::optional<Device>& device, const ModelSpec& 
   }
 }
 
+std::optional<WeightsHeader> named_weights(const StepRequest& request) {
+  if (!request.weights.empty()) return read_weights(request.weights);
+  if (names_weights(request.model)) return read_weights(request.model);
+  return std::nullopt;
+}
+
 }  // namespace
 
 PricedStep priced_step(const StepRequest& request, const StepFolders& folders) {
-  if (request.model.empty()) {
+  if (request.model.empty() && request.weights.empty()) {
     throw refused("no model is named", {}, "name an id or a config.json; --list shows the ids");
   }
   check_question(request.question);
-  ModelSpec spec = load_model(request.model, folders.models);
+  const std::optional<WeightsHeader> header = named_weights(request);
+  ModelSpec spec =
+      request.model.empty() ? load_weights(*header) : load_model(request.model, folders.models);
   spec.fuses_qkv = request.fused_qkv;
   std::optional<Device> device;
   if (!request.device.empty()) device = known_device(request.device, folders.devices);
@@ -94,6 +103,7 @@ PricedStep priced_step(const StepRequest& request, const StepFolders& folders) {
                   {}, "add --phase training, or leave them out");
   }
   PricedStep out = price_step(spec, configuration, device, question);
+  if (header) out.weights = report_of(*header, spec);
   price_over_fabric(out, request.fabric, folders.fabrics);
   return out;
 }

@@ -14,6 +14,7 @@ namespace halmark::tune {
 
 struct StepRequest {
   std::string model;
+  std::string weights;  // of a checkpoint, whose header stands beside the model or for it
   DeploymentOptions configuration;
   TrainingWords training;
   int cp = 1;

@@ -96,7 +96,8 @@ const std::vector<Sample> samples = {
     {"system.yml", "topology: [ Switch ]\n", "text that begins with 'topology: [ Switch ]'", ""},
     {"kernel.cpp", "#include <cmath>\n", "C or C++ source", "halmark judge"},
     {"script.py", "import torch\n", "Python source", ""},
-    {"weights.gguf", std::string("GGUF\3\0\0\0\1", 9), "a GGUF file of weights", ""},
+    {"weights.gguf", std::string("GGUF\3\0\0\0\1", 9), "a GGUF file of weights",
+     "halmark model --weights"},
     {"archive.zip", "PK\3\4" + std::string(64, '\1'), "a zip archive", ""},
     {"random.bin", "\xc8\xc9\xca\1\2" + std::string(64, '\xfe'), "data of an unknown kind", ""}};
 

@@ -86,6 +86,7 @@ inline constexpr const char* acting_options = R"(
 
 > model qwen3-0.6b --device h100-sxm
   --latency nosuch
+  --weights nosuch.gguf
   --list
   --peak measured
   --measured-ms 5

@@ -1,0 +1,39 @@
+// A module of a checkpoint: its weights, and the scales, zero points and bias that stand beside
+// them. Packed weights have the shape that they unpack to.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/spec/stored_layers.hpp"
+#include "model/weights/weights_header.hpp"
+
+namespace halmark {
+
+struct StoredModule {
+  const StoredTensor* weights = nullptr;
+  std::vector<const StoredTensor*> beside;  // scales and the like
+  std::int64_t vector_values = 0;           // its bias
+  std::int64_t bytes = 0;                   // of all of it
+};
+// By the name of the module: "model.layers.0.mlp.down_proj". Refers to the header.
+std::map<std::string, StoredModule> modules_of(const WeightsHeader& header);
+
+// What packed weights are unpacked by: neither stands in a header.
+struct ModelWidths {
+  std::int64_t hidden = 0;
+  std::int64_t group = 0;  // values that share a scale
+};
+// The commonest width of the norms; of matrices where there are none.
+std::int64_t hidden_of(const std::map<std::string, StoredModule>& modules);
+std::int64_t group_of(const std::map<std::string, StoredModule>& modules, std::int64_t hidden);
+
+// Nothing for a vector. Of three dimensions the first is that of experts.
+std::optional<StoredMatrix> matrix_of(const std::string& name, const StoredModule& module,
+                                      const ModelWidths& widths);
+// Parameters: of a matrix, its bias and what is no scale.
+std::int64_t values_of(const StoredModule& module, const std::optional<StoredMatrix>& matrix);
+
+}  // namespace halmark
