@@ -26,7 +26,10 @@ Json matrix_json(const StoredMatrix& matrix) {
           {"experts", matrix.experts}, {"format", format_json(matrix.format)}};
 }
 
-Json kinds_json(const Checkpoint& checkpoint, Json& of_layer) {
+// Layers that are stored alike are one kind; of a file whose every layer is made up there are many.
+Json kinds_json(const Checkpoint& checkpoint, const std::string& place, Json& of_layer) {
+  constexpr std::size_t matrices_max = 8192;
+  std::size_t listed = 0;
   std::map<std::string, std::size_t> kinds;
   Json out = Json::array();
   for (const StoredLayer& layer : checkpoint.layers) {
@@ -35,7 +38,14 @@ Json kinds_json(const Checkpoint& checkpoint, Json& of_layer) {
     Json kind = {{"matrices", std::move(matrices)}, {"vector_values", layer.vector_values}};
     const auto [it, is_new] = kinds.try_emplace(dump_json(kind), kinds.size());
     of_layer.push_back(it->second);
-    if (is_new) out.push_back(std::move(kind));
+    if (!is_new) continue;
+    listed += layer.matrices.size();
+    if (listed > matrices_max) {
+      throw refused("has more than " + std::to_string(matrices_max) +
+                        " matrices in layers of different kinds",
+                    place, "name a configuration that is read");
+    }
+    out.push_back(std::move(kind));
   }
   return out;
 }
@@ -69,7 +79,7 @@ std::int64_t fact_of(const WeightsHeader& header, const char* key) {
 Json weights_document(const WeightsHeader& header, const Json& config, const std::string& why) {
   const Checkpoint checkpoint = checkpoint_of(header);
   Json of_layer = Json::array();
-  Json kinds = kinds_json(checkpoint, of_layer);
+  Json kinds = kinds_json(checkpoint, header.place, of_layer);
   const auto size = [&](const char* key, std::initializer_list<const char*> names) {
     const std::int64_t of_header = fact_of(header, key);
     return of_header > 0 ? of_header : stated_size(config, names);

@@ -124,11 +124,11 @@ TEST(Checkpoint, towers_adapters_and_prediction_modules_are_parts_with_their_siz
 }
 
 // Names that a file makes up cost no more than their number.
-TEST(Checkpoint, a_hundred_thousand_names_are_sorted_in_a_moment) {
+TEST(Checkpoint, thousands_of_names_are_sorted_in_a_moment) {
   Tensors towers = tiny_tensors(), wide = tiny_tensors(), deep = tiny_tensors();
-  for (int i = 0; i < 50'000; ++i) {
+  for (int i = 0; i < 9'000; ++i) {
     const std::string n = std::to_string(i);
-    towers.push_back({"tower_" + n + ".weight", "BF16", {2, 2}});
+    towers.push_back({"tower_" + n + ".proj.weight", "BF16", {2, 2}});
     wide.push_back({"model.layers.0.experts." + n + ".x" + n + ".weight", "BF16", {2, 2}});
     deep.push_back(
         {"model.layers." + std::to_string(i % 4000) + ".x" + n + ".weight", "BF16", {2, 2}});
@@ -138,7 +138,8 @@ TEST(Checkpoint, a_hundred_thousand_names_are_sorted_in_a_moment) {
   EXPECT_LE(sorted.parts.size(), 40u);
   EXPECT_EQ(sorted.parts.back().name, "other parts");
   says(test::error_of([&] { checkpoint_of(wide); }).line(), "more than 2048 matrices in layer 0");
-  EXPECT_EQ(weights_document(header_of(deep), nullptr, "").at("of_layer").size(), 4000u);
+  says(test::error_of([&] { weights_document(header_of(deep), nullptr, ""); }).line(),
+       "more than 8192 matrices");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
