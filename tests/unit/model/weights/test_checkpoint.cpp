@@ -123,6 +123,83 @@ TEST(Checkpoint, towers_adapters_and_prediction_modules_are_parts_with_their_siz
   }
 }
 
+// As public checkpoints name their language towers, tables and parts.
+struct Naming {
+  const char* name;
+  const char *layers, *embedding, *head;
+  std::vector<const char*> beside;  // tensors of other parts
+  std::vector<std::string> parts;
+};
+TEST(Checkpoint, the_decoder_is_found_under_any_name) {
+  const Naming rows[] = {
+      {"qwen3_vl",
+       "model.language_model.layers",
+       "model.language_model.embed_tokens",
+       "lm_head",
+       {"model.visual.blocks.0.attn.qkv.weight", "model.visual.merger.linear_fc1.weight"},
+       {"model.visual"}},
+      {"gemma3",
+       "language_model.model.layers",
+       "language_model.model.embed_tokens",
+       "language_model.lm_head",
+       {"vision_tower.vision_model.encoder.layers.0.mlp.fc1.weight",
+        "multi_modal_projector.mm_input_projection_weight"},
+       {"multi_modal_projector", "vision_tower"}},
+      {"llava",
+       "model.layers",
+       "model.embed_tokens",
+       "lm_head",
+       {"model.mm_projector.0.weight", "model.vision_tower.vision_tower.encoder.layers.0.x.weight"},
+       {"model.mm_projector", "model.vision_tower"}},
+      {"omni",
+       "thinker.model.layers",
+       "thinker.model.embed_tokens",
+       "thinker.lm_head",
+       {"thinker.visual.blocks.0.x.weight", "talker.model.layers.0.x.weight",
+        "talker.model.embed_tokens.weight", "token2wav.dit.layers.0.x.weight"},
+       {"talker", "thinker.visual", "token2wav"}},
+      {"gpt", "transformer.h", "transformer.wte", "lm_head", {}, {}},
+      {"chatglm",
+       "transformer.encoder.layers",
+       "transformer.embedding.word_embeddings",
+       "transformer.output_layer",
+       {"transformer.vision.layers.0.x.weight"},
+       {"transformer.vision"}},
+      {"internlm2", "model.layers", "model.tok_embeddings", "output", {}, {}},
+      {"neox", "gpt_neox.layers", "gpt_neox.embed_in", "embed_out", {}, {}},
+      {"deepseek_own", "layers", "embed", "head", {"mtp.0.e_proj.weight"}, {"mtp"}},
+      {"gguf", "blk", "token_embd", "output", {}, {}}};
+  for (const Naming& row : rows) {
+    Tensors tensors = {{std::string(row.embedding) + ".weight", "BF16", {40, 8}},
+                       {std::string(row.head) + ".weight", "BF16", {40, 8}}};
+    for (const std::string i : {"0", "1"}) {
+      tensors.push_back({row.layers + ('.' + i) + ".norm.weight", "BF16", {8}});
+      tensors.push_back({row.layers + ('.' + i) + ".mlp.weight", "BF16", {16, 8}});
+    }
+    for (const char* other : row.beside) tensors.push_back({other, "BF16", {3, 4}});
+    const Checkpoint checkpoint = checkpoint_of(tensors);
+    EXPECT_EQ(checkpoint.decoder, row.layers) << row.name;
+    EXPECT_EQ(checkpoint.decoder_parameters(), 2 * 320 + 2 * (8 + 128)) << row.name;
+    ASSERT_TRUE(checkpoint.embedding && checkpoint.head) << row.name;
+    EXPECT_EQ(checkpoint.embedding->name, row.embedding) << row.name;
+    EXPECT_EQ(checkpoint.head->name, row.head) << row.name;
+    std::vector<std::string> parts;
+    for (const CheckpointPart& part : checkpoint.parts) parts.push_back(part.name);
+    EXPECT_THAT(parts, testing::UnorderedElementsAreArray(row.parts)) << row.name;
+  }
+}
+
+// Tables without a name of theirs are those of as many rows as the vocabulary.
+TEST(Checkpoint, tables_without_a_name_are_found_by_their_rows) {
+  Tensors tensors = tiny_tensors();
+  tensors.front().name = "model.lookup.weight";
+  tensors.back().name = "model.answers.weight";
+  const Checkpoint checkpoint = checkpoint_of(tensors);
+  ASSERT_TRUE(checkpoint.embedding && checkpoint.head);
+  EXPECT_EQ(checkpoint.embedding->rows, 32);
+  EXPECT_EQ(checkpoint.decoder_parameters(), checkpoint_of(tiny_tensors()).decoder_parameters());
+}
+
 // Names that a file makes up cost no more than their number.
 TEST(Checkpoint, thousands_of_names_are_sorted_in_a_moment) {
   Tensors towers = tiny_tensors(), wide = tiny_tensors(), deep = tiny_tensors();
