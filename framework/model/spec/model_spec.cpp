@@ -25,13 +25,12 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string remedy_for(std::string_view model_type) {
+  const std::string weights = "; halmark model --weights DIR prices it by its weights alone";
   const std::string near = nearest_model_type(model_type);
-  if (!near.empty()) {
-    return "the nearest known type is " + near + "; halmark models lists those that are shipped";
-  }
+  if (!near.empty()) return "the nearest known type is " + near + weights;
   std::string out = "no known type is near; known families:";
   for (const Family* family : all_families()) out += ' ' + std::string(family->name);
-  return out;
+  return out + weights;
 }
 
 const Family& family_of(const ConfigReader& config, std::string& architecture) {

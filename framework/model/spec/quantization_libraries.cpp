@@ -195,6 +195,11 @@ void read_modelopt(const ConfigReader& config, Stated& out) {
   if (algorithm == "MIXED_PRECISION") {
     return read_quantized_layers(config, at("quantized_layers"), out);
   }
+  const std::string groups = field("config_groups");  // one of them says what quant_algo does
+  if (config.keys(groups).size() > 1) {
+    config.refuse(groups,
+                  "holds several groups beside '" + printable(algorithm) + "', which is one");
+  }
   out.what = modelopt_format(config, at("quant_algo"), algorithm,
                              group_size(config, at("group_size"), 128));
   if (out.what.weights == Dtype::f4_e2m1) check_block(config, at("group_size"), out.what);

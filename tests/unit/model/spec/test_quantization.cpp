@@ -421,6 +421,21 @@ TEST(Quantization, patterns_that_name_no_linear_are_said) {
   EXPECT_THAT(tower.quantization->kinds, ElementsAre(qkv, output));
 }
 
+// ModelOpt states one group beside the algorithm that it is.
+TEST(Quantization, several_groups_beside_one_algorithm_are_refused) {
+  const std::string one = R"("group_0": {"targets": ["Linear"], "weights": {"num_bits": 4,
+    "type": "float", "group_size": 16}, "input_activations": {"num_bits": 4, "type": "float"}})";
+  for (const bool has_two : {false, true}) {
+    const ModelSpec spec =
+        with("llama-3.1-8b",
+             R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "config_groups": {)" + one +
+                 (has_two ? R"(, "group_1": {"targets": ["Linear"]})" : "") + "}}");
+    EXPECT_THAT(spec.assumed, Not(Contains(HasSubstr("config_groups"))));
+    EXPECT_EQ(spec.quantization.has_value(), !has_two);
+    if (has_two) says(spec.unread_quantization, "holds several groups beside 'NVFP4'");
+  }
+}
+
 // q, k and v are one product where they are stored in one format.
 TEST(Quantization, projections_of_different_formats_are_not_fused) {
   for (const bool differ : {false, true}) {
