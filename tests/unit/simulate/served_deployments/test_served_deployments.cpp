@@ -61,8 +61,8 @@ TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
     }
   }
   EXPECT_GE(tpot.sizes.size(), 57u) << "three state a degree that no heads divide by";
-  EXPECT_LE(median(tpot.sizes), 0.092);
-  EXPECT_LE(median(ttft.sizes), 0.325);
+  EXPECT_LE(median(tpot.sizes), 0.085);
+  EXPECT_LE(median(ttft.sizes), 0.275);
   EXPECT_GE(tpot.share_inside(), 0.8);
   EXPECT_GE(ttft.share_inside(), 0.8);
 }

@@ -22,6 +22,16 @@ TEST(FittedTerms, name_what_they_rest_on) {
   says(source_text(fitted_terms("trtllm", "another", "l40s")), ", none of them of this device;");
 }
 
+// A model on a device of its own rows, on another, and one without rows: each rests on less.
+TEST(FittedTerms, of_a_device_go_before_those_of_all_devices_of_the_model) {
+  says(source_text(fitted_terms("vllm", "minimax-m2", "h200")), " rows on h200 of the ");
+  says(source_text(fitted_terms("vllm", "minimax-m2", "b300")), " rows on b300 of the ");
+  says(source_text(fitted_terms("vllm", "minimax-m2", "gb300")),
+       " rows on b200, b300, h100-sxm, h200 of the ");
+  EXPECT_TRUE(fitted_terms("trtllm", "mixtral-8x7b", "h200").series.chunks_prompts);
+  EXPECT_FALSE(fitted_terms("trtllm", "qwen3-32b", "h100-sxm").series.chunks_prompts);
+}
+
 double width(const Ratios& r) { return std::log(r.high / r.low); }
 
 // The less was fitted on what is asked, the wider.
