@@ -36,7 +36,7 @@ std::optional<Params> completed(const OpContract& op, const Params& params) {
 }
 
 // `example` with what is usual in its place where `usual`, and what is given in any case.
-Params laid_over(const OpContract& op, const Params& example, const Params& given, bool usual) {
+Params merged_params(const OpContract& op, const Params& example, const Params& given, bool usual) {
   Params out;
   for (const ParamSpec& spec : op.params()) {
     if (spec.derived) continue;
@@ -70,8 +70,8 @@ std::optional<Params> example_of(const OpContract& op) {
 std::optional<Params> usual_problem(const OpContract& op, const Params& given) {
   const auto example = example_of(op);
   if (!example) return std::nullopt;
-  if (auto usual = completed(op, laid_over(op, *example, given, true))) return usual;
-  return completed(op, laid_over(op, *example, given, false));
+  if (auto usual = completed(op, merged_params(op, *example, given, true))) return usual;
+  return completed(op, merged_params(op, *example, given, false));
 }
 
 std::vector<const ParamSpec*> missing_of(const OpContract& op, const Params& given) {

@@ -130,7 +130,7 @@ CommandResult execute(const GlobalOptions& global, BenchOptions options) {
   tune::KeptRows kept = kept_rows(global, machine, {options.keeps_winners, options.keeps_nothing});
   measuring.sink = keeping_sink(kept, peaks, machine.cores);
   const auto baseline = tune::baseline_beside(options, found, cases, measuring);
-  tune::lay_over_nodes(options, plugin, cases, measuring, peaks);
+  tune::spread_over_nodes(options, plugin, cases, measuring, peaks);
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   if (peaks) machine.measured = peaks->device();
@@ -189,7 +189,7 @@ Action add_bench(OptionSet& app) {
       ->check(within(0, 1'000'000));
   app.add_option("--seed", o->search.seed, "Of the sampler");
   app.add_option("--baseline", o->baseline,
-                 "BACKEND or BACKEND:KERNEL, measured in turns: each row is scored against it")
+                 "BACKEND or BACKEND:KERNEL, measured interleaved: each row is scored against it")
       ->excludes("--variants");
   app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")

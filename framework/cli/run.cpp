@@ -48,7 +48,7 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
   const std::vector<FoundPlugin> found = find_plugins(global);
-  lay_on(options.shards_on, "--shards-on", configuration);
+  assign_placement(options.shards_on, "--shards-on", configuration);
   std::optional<tune::NamedDevices> named =
       tune::named_devices(configuration.places, found, machine);
   const ShardPlace first =
@@ -111,10 +111,10 @@ Action add_run(OptionSet& app) {
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
   app.add_option(
          "--seconds", o->seconds,
-         "Time for the whole stack and its kernels, which take turns; a turn is one step at least")
+         "Time for the whole stack and its kernels, interleaved; each gets one step at least")
       ->check(within(0.1, 3600.0));
   app.add_flag("--isolated", o->is_isolated,
-               "Measure each kernel in a loop of its own, not between its neighbours");
+               "Measure each kernel in a loop of its own, not in-stack");
   app.add_flag("--no-store", o->keeps_nothing, "Keep nothing in the results database");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");

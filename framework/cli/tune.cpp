@@ -39,7 +39,7 @@ namespace halmark::cli {
 namespace {
 
 struct TuneOptions : tune::TuneRequest {
-  bool begins_anew = false, prints_sweep = false;
+  bool starts_new_run = false, prints_sweep = false, is_brief = false;
   AskedSweep asked;  // of a model instead of a sweep
   PricingOutput out;
 };
@@ -89,7 +89,7 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .command = s.global.command,
           .machine_lines = std::move(lines),
           .worker_limits = worker_limits_of(s.global, sweep.containment),
-          .begins_anew = s.options.begins_anew,
+          .starts_new_run = s.options.starts_new_run,
           .steering = s.steering.get(),
           .fleet = s.fleet.get(),
           .job = tune::node_job(s.options.nodes),
@@ -127,9 +127,10 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   CommandResult result{
       .exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(run, plan.sweep()),
       .data = report_json(report),
-      .text = report_text(report, use_color(s.global), stdout_columns())};
+      .text = (s.options.is_brief ? brief_text : static_cast<decltype(&brief_text)>(report_text))(
+          report, use_color(s.global), stdout_columns())};
   if (interrupted()) {
-    result.text += "interrupted: every finished row is stored; the same command goes on\n";
+    result.text += "interrupted: every finished row is stored; the same command resumes\n";
     return result;
   }
   if (sweep.certifier() != nullptr) {
@@ -228,6 +229,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   check_outputs(options, sweep);
   if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
+    if (options.is_brief) throw refused("--brief is of sweeps that are measured");
     return tune_by_latency(global, sweep, choice, options.proposals, options.out);
   }
   if (!options.out.pick.empty() || !options.out.written.as.empty()) {
@@ -356,10 +358,12 @@ Action add_tune(OptionSet& app) {
   app.add_option(
       "--fleet-class", o->fleet_class,
       "Of a fleet with machines of several classes: for which one; its first characters");
+  app.add_flag("--brief", o->is_brief, "Of a measured sweep: its fronts and closing lines alone")
+      .only_output();
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
-  app.add_flag("--again", o->begins_anew,
-               "Measure everything anew, in a run of its own, where this plan was run before");
+  app.add_flag("--rerun,--again", o->starts_new_run,
+               "Measure everything in a new run, where this plan was run before");
   app.add_option(
       "--night", o->night,
       "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");

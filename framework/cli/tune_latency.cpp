@@ -1,4 +1,4 @@
-// Both kinds of reports leave by the same door: printed, and written where --out says.
+// Both kinds of reports leave the same way: printed, and written where --out says.
 #include "cli/tune_latency.hpp"
 
 #include "cli/console/facts.hpp"

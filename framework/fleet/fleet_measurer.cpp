@@ -36,7 +36,7 @@ Measurement lost_row(const KernelCase& kernel_case, const FailedUnit& failed) {
 
 }  // namespace
 
-std::string why_unclaimed(const Fitness& need, std::span<const Agent> agents) {
+std::string pending_reason(const Fitness& need, std::span<const Agent> agents) {
   std::string nearest =
       "no agent is there: start 'halmark agent URL' on a machine of class " + joined(need.classes);
   for (const Agent& agent : agents) {
@@ -70,8 +70,8 @@ std::string why_unclaimed(const Fitness& need, std::span<const Agent> agents) {
 FleetMeasurer::FleetMeasurer(SharedStore& store, FleetOptions options)
     : store_(store), options_(std::move(options)), table_(store.session()) {}
 
-tune::KernelMeasurer::Run FleetMeasurer::begin(const RunInfo& run, bool begins_anew) {
-  if (begins_anew) return {.id = store_.begin_run(run)};
+tune::KernelMeasurer::Run FleetMeasurer::begin(const RunInfo& run, bool starts_new_run) {
+  if (starts_new_run) return {.id = store_.begin_run(run)};
   const bool is_found = store_.find_run(run.plan_hash, run.fingerprint).has_value();
   return {.id = store_.find_or_begin_run(run), .is_found = is_found};
 }
@@ -148,10 +148,11 @@ void FleetMeasurer::store_failed(std::span<const std::int64_t> ids) {
 
 void FleetMeasurer::explain_waiting(double waited_s, const UnitCounts& counts) {
   if (counts.leased > 0 || counts.ready == 0) has_explained_ = false;
-  if (has_explained_ || counts.leased > 0 || counts.ready == 0 || waited_s < options_.unheard_s) {
+  if (has_explained_ || counts.leased > 0 || counts.ready == 0 ||
+      waited_s < options_.pending_notice_s) {
     return;
   }
-  const std::string why = why_unclaimed(options_.need, table_.agents());
+  const std::string why = pending_reason(options_.need, table_.agents());
   if (why.empty()) return;
   has_explained_ = true;
   if (options_.say) {

@@ -17,7 +17,7 @@ struct FleetOptions {
   // A line for people, when nobody takes what is there; may be empty.
   std::function<void(const std::string&)> say = {};
   double poll_s = 0.5;
-  double unheard_s = 10;  // without a claim, after which it says why
+  double pending_notice_s = 10;  // without a claim, after which it says why
 };
 
 class FleetMeasurer : public tune::KernelMeasurer {
@@ -25,7 +25,7 @@ class FleetMeasurer : public tune::KernelMeasurer {
   // Refers to the store.
   FleetMeasurer(SharedStore& store, FleetOptions options);
 
-  Run begin(const RunInfo& run, bool begins_anew) override;
+  Run begin(const RunInfo& run, bool starts_new_run) override;
   std::vector<Measurement> measure(std::int64_t run, std::span<const KernelCase> cases,
                                    const MeasureSettings& settings,
                                    const CampaignOptions& options) override;
@@ -43,6 +43,6 @@ class FleetMeasurer : public tune::KernelMeasurer {
 
 // Why no agent takes such units: none is there, none of this class, build or version; "" where one
 // could.
-std::string why_unclaimed(const Fitness& need, std::span<const Agent> agents);
+std::string pending_reason(const Fitness& need, std::span<const Agent> agents);
 
 }  // namespace halmark::fleet

@@ -73,7 +73,7 @@ report::View fleet_view(std::span<const Agent> agents, std::span<const RunProgre
   std::string reasons;
   for (const RunProgress& r : runs) {
     const std::string why =
-        r.units.ready > 0 && r.units.leased == 0 ? why_unclaimed(r.need, agents) : "";
+        r.units.ready > 0 && r.units.leased == 0 ? pending_reason(r.need, agents) : "";
     out.data["runs"].push_back(json_of(r, why));
     table.add({std::to_string(r.run), std::to_string(r.units.done), std::to_string(r.units.leased),
                std::to_string(r.units.ready), std::to_string(r.units.failed),

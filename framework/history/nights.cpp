@@ -220,7 +220,7 @@ SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
   return out;
 }
 
-void hear_duet(SeriesHistory& series, HeardDuet duet) {
+void apply_duet(SeriesHistory& series, StoredDuet duet) {
   const DuetVerdict& verdict = duet.verdict;
   if (verdict.change == Change::slower || verdict.change == Change::faster) {
     series.change = Change::undecided;  // until q is known
@@ -234,7 +234,7 @@ void hear_duet(SeriesHistory& series, HeardDuet duet) {
     series.interval = verdict.interval;
     series.p = 1;
     series.reason = series.stands_out
-                        ? "both builds take the same time when they take turns: the machine moved"
+                        ? "both builds take the same time when interleaved: the machine drifted"
                         : "";
   } else if (verdict.change == Change::failed) {
     series.change = Change::failed;
@@ -243,7 +243,7 @@ void hear_duet(SeriesHistory& series, HeardDuet duet) {
     series.reason = verdict.reason;
   } else if (series.change != Change::same) {
     series.change = Change::undecided;
-    series.reason = "the duet of both builds has no answer: " + verdict.reason;
+    series.reason = "the interleaved pairs of both builds decide nothing: " + verdict.reason;
   }
   series.duet = std::move(duet);
 }

@@ -35,7 +35,7 @@ struct Night {
 };
 
 // A duet of one of the recent nights: where there is one, it decides.
-struct HeardDuet {
+struct StoredDuet {
   std::int64_t run = 0;
   std::string old_build, new_build;
   DuetVerdict verdict;
@@ -60,7 +60,7 @@ struct SeriesHistory {
   // Times the nights among which the place of the change was chosen: the recent ones that have
   // enough others before and after them.
   double p = 1, q = 1;
-  std::optional<HeardDuet> duet;
+  std::optional<StoredDuet> duet;
   // The plugin was one and the same before the change and after it.
   bool is_of_one_build = false;
 };
@@ -70,7 +70,7 @@ SeriesHistory follow_series(const Series& series, const HistoryRules& rules);
 
 // The two builds of a change took turns: their ratio counts, not the nights'. A change of the
 // nights that the builds do not show is the machine's.
-void hear_duet(SeriesHistory& series, HeardDuet duet);
+void apply_duet(SeriesHistory& series, StoredDuet duet);
 
 // What was said of earlier nights is no verdict on tonight, whose runs are those from `first_run`
 // on: INVALID where the series has rows there and none is sound, FAILED where all broke and there

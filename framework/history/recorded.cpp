@@ -94,9 +94,9 @@ std::int64_t first_run_of_tonight(const Store& store, const NightReport& night,
 }
 
 // Of each kernel the latest one; by its key.
-std::map<std::string, HeardDuet> recent_duets(const Store& store, const NightReport& night) {
+std::map<std::string, StoredDuet> recent_duets(const Store& store, const NightReport& night) {
   const std::size_t recent = std::min(night.rules.recent, night.runs.size());
-  std::map<std::string, HeardDuet> out;
+  std::map<std::string, StoredDuet> out;
   for (auto run = night.runs.end() - static_cast<std::ptrdiff_t>(recent); run != night.runs.end();
        ++run) {
     for (const Duet& duet : store.rows<Duet>(*run)) {
@@ -129,12 +129,12 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
                                           : kernels_of_op(store, out, query);
   store.require_sound();
   if (series.empty()) throw nothing_found(query, path);
-  std::map<std::string, HeardDuet> duets = recent_duets(store, out);
+  std::map<std::string, StoredDuet> duets = recent_duets(store, out);
   const std::int64_t tonight = first_run_of_tonight(store, out, series);
   for (const auto& [name, one] : series) {
     out.series.push_back(follow_series(one, rules));
     if (const auto duet = duets.find(name.what); duet != duets.end()) {
-      hear_duet(out.series.back(), std::move(duet->second));
+      apply_duet(out.series.back(), std::move(duet->second));
     }
     require_tonight(out.series.back(), one, tonight);
   }

@@ -30,7 +30,7 @@ std::string draw_token() {
 }
 
 // A private folder with one listening socket; both are gone when the group has connected.
-class Listener : public RankDoor {
+class Listener : public RankAcceptor {
  public:
   Listener() : token_(draw_token()) {
     const char* base = std::getenv("TMPDIR");
@@ -154,8 +154,8 @@ std::string find_mpirun() {
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const WorkerOptions> ranks) {
   using Ranks = Outcome<std::vector<std::unique_ptr<Worker>>>;
   return GroupStarter::under_launcher([&](const std::string& mpirun) -> Ranks {
-    Listener door;
-    GroupStarter starter(ranks, door);
+    Listener listener;
+    GroupStarter starter(ranks, listener);
     if (auto failure = starter.connect(
             group_process(mpirun, starter.command(), starter.cpus(), ranks.front().environment))) {
       return *failure;

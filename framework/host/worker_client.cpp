@@ -77,7 +77,7 @@ Outcome<Done> Worker::greet(const WorkerOptions& options) {
   if (answer->protocol != protocol::version) {
     return kill_for(Status::worker_lost,
                     "the worker speaks protocol " + std::to_string(answer->protocol) + ", not " +
-                        std::to_string(protocol::version) + ": install halmark-worker anew");
+                        std::to_string(protocol::version) + ": reinstall halmark-worker");
   }
   hello_ = *answer;
   return Done{};

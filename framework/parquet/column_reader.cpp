@@ -54,7 +54,7 @@ void UnpackBudget::spend(std::uint64_t bytes) {
   if (bytes > left_) {
     throw refused("has pages of more than " + std::to_string(int(unpacked_ratio_max)) +
                       " times its " + std::to_string(file_bytes_) + " bytes",
-                  name_, "write it anew, or as CSV, if it can be trusted");
+                  name_, "write it again, or as CSV, if it can be trusted");
   }
   left_ -= bytes;
 }

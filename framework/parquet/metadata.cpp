@@ -12,7 +12,7 @@ using Type = ThriftReader::Type;
 
 // A ColumnChunk with its ColumnMetaData, as stated.
 struct StatedChunk {
-  bool has_metadata = false, is_encrypted = false, is_elsewhere = false;
+  bool has_metadata = false, is_encrypted = false, is_external = false;
   std::int64_t physical = -1, codec = -1, values = -1, packed_bytes = -1;
   std::int64_t data_page = -1, dictionary_page = 0;
 };
@@ -99,7 +99,7 @@ class FooterReader {
   StatedChunk read_chunk() {
     StatedChunk out;
     from_.structure([&](const Field& field) {
-      if (field.id == 1) out.is_elsewhere = !from_.binary(field).empty();
+      if (field.id == 1) out.is_external = !from_.binary(field).empty();
       if (field.id == 8 || field.id == 9) out.is_encrypted = true;
       if (field.id == 3) {
         from_.require(field, Type::structure);
@@ -128,8 +128,7 @@ class FooterReader {
   Chunk checked(const StatedChunk& stated, std::size_t index, std::int64_t rows) const {
     const std::string column = named(out_.columns[index]);
     if (stated.is_encrypted) throw refused(column + " is encrypted, which is not read", name_);
-    if (stated.is_elsewhere)
-      throw refused(column + " is in another file, which is not read", name_);
+    if (stated.is_external) throw refused(column + " is in another file, which is not read", name_);
     if (!stated.has_metadata) from_.fail(column + " has no metadata");
     if (stated.physical != static_cast<std::int64_t>(out_.stored[index].physical)) {
       from_.fail(column + " has another type than its schema says");

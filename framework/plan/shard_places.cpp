@@ -96,7 +96,8 @@ std::vector<ShardPlace> parse_shard_places(std::string_view text, const std::str
   return out.take();
 }
 
-void lay_on(std::string_view text, const std::string& where, Configuration& configuration) {
+void assign_placement(std::string_view text, const std::string& where,
+                      Configuration& configuration) {
   if (text.empty()) return;
   configuration.places = parse_shard_places(text, where);
   Parallel& parallel = configuration.parallel;

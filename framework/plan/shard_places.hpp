@@ -18,7 +18,8 @@ std::vector<ShardPlace> parse_shard_places(std::string_view text, const std::str
 
 // A configuration's ranks on such places: replicas, where it has no other layout. No text, no
 // place.
-void lay_on(std::string_view text, const std::string& where, Configuration& configuration);
+void assign_placement(std::string_view text, const std::string& where,
+                      Configuration& configuration);
 
 // The same places in those words, parts stated.
 std::string shard_places_text(const std::vector<ShardPlace>& places);

@@ -136,7 +136,7 @@ std::string in_stack_text(const RunReport& report) {
     high = std::max(high, estimate->in_stack_share);
   }
   if (high == 0) return {};
-  return "kernels between their neighbours: " + percent_text(low) + " .. " + percent_text(high) +
+  return "kernels measured in-stack: " + percent_text(low) + " .. " + percent_text(high) +
          " of the time of the front's steps; the rest in loops of their own";
 }
 

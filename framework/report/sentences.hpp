@@ -32,7 +32,7 @@ std::string bandwidth_state_text(const RunReport& report);
 // "intervals: 3 of 4 runs lie inside (2 of 2 in the state of the memory that they name, half-width
 // 9.2 %; ...)"; "" where no run can be held against one.
 std::string coverage_text(const RunReport& report);
-// "kernels between their neighbours: 72 % .. 78 % of the time of the front's steps"; "" where all
+// "kernels measured in-stack: 72 % .. 78 % of the time of the front's steps"; "" where all
 // were measured in loops of their own.
 std::string in_stack_text(const RunReport& report);
 // "0.42 J a step, 0.026 J/token, measured: rapl": metered or assumed, in its own words; "" where no

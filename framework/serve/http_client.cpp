@@ -128,12 +128,12 @@ void post_json(const HttpTarget& to, const std::string& path, const std::string&
 
 int free_port() {
   asio::io_context io;
-  asio::ip::tcp::acceptor door(io);
+  asio::ip::tcp::acceptor acceptor(io);
   error_code error;
-  door.open(asio::ip::tcp::v4(), error);
-  if (!error) door.bind({asio::ip::address_v4::loopback(), 0}, error);
+  acceptor.open(asio::ip::tcp::v4(), error);
+  if (!error) acceptor.bind({asio::ip::address_v4::loopback(), 0}, error);
   if (error) throw unfit("no port for the server: " + error.message());
-  return door.local_endpoint().port();
+  return acceptor.local_endpoint().port();
 }
 
 int ask_loopback(int port, const std::string& path, const std::string& document,

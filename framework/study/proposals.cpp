@@ -124,7 +124,7 @@ TrialChange Proposals::change_of(const StudyVerdict& verdict, std::int64_t id) c
 
 void Proposals::learn(const TrialRow& row) {
   candidates_.erase(row.number);
-  elsewhere_.erase(row.number);
+  running_on_other_workers_.erase(row.number);
   for (const TrialParam& param : row.params) {
     if (!known_.insert(param.name).second) continue;
     distributions_[param.name] = param.distribution;
@@ -141,7 +141,7 @@ void Proposals::learn(const TrialRow& row) {
   if (row.state != TrialState::running) return;
   if (find_attribute(row.system, worker_attribute) != nullptr) {
     candidates_.erase(row.number);
-    elsewhere_.insert_or_assign(row.number, row);
+    running_on_other_workers_.insert_or_assign(row.number, row);
   }
   // A mark, or another owner, changes neither state nor parameters, which is what readers go by:
   // with a number that no trial has, the row is read anew.
@@ -153,7 +153,8 @@ void Proposals::look() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_look_) return;
   next_look_ = now + look_every;
-  for (const auto& [number, row] : elsewhere_) candidates_.insert_or_assign(number, row);
+  for (const auto& [number, row] : running_on_other_workers_)
+    candidates_.insert_or_assign(number, row);
 }
 
 Proposals::Reading Proposals::read(const TrialRow& row) const {
@@ -262,7 +263,7 @@ std::vector<Proposal> Proposals::claim(std::size_t count) {
       out.push_back({row.number, std::move(reading.point)});
     }
   });
-  for (const Proposal& proposal : out) elsewhere_.erase(proposal.trial);
+  for (const Proposal& proposal : out) running_on_other_workers_.erase(proposal.trial);
   refused_.insert(refused_.end(), refused.begin(), refused.end());
   candidates_ = std::move(left);
   return out;

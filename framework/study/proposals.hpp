@@ -92,10 +92,10 @@ class Proposals {
   std::map<std::string, ParamValue> constants_;
   // As the study's rows have them, else as the space has them: one study may not hold both.
   std::map<std::string, std::shared_ptr<const ParamDistribution>> distributions_;
-  std::set<std::string> known_;         // names whose distribution is the study's own
-  std::map<int, TrialRow> candidates_;  // by number
-  std::map<int, TrialRow> elsewhere_;   // running for another worker
-  std::map<int, std::int64_t> mine_;    // ids by number
+  std::set<std::string> known_;                       // names whose distribution is the study's own
+  std::map<int, TrialRow> candidates_;                // by number
+  std::map<int, TrialRow> running_on_other_workers_;  // running for another worker
+  std::map<int, std::int64_t> mine_;                  // ids by number
   std::vector<std::string> refused_;
   std::chrono::steady_clock::time_point next_look_{};
 };

@@ -195,7 +195,7 @@ void Study::absorb(const TrialRow& row, News& news) {
       return;
     }
   }
-  strangers_ += known.is_done ? 1 : 0;
+  foreign_trials_ += known.is_done ? 1 : 0;
 }
 
 // The sampler hears of new trials in the order of their numbers and of outcomes in the order of

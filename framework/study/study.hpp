@@ -70,7 +70,7 @@ class Study {
   const StudyInfo& info() const { return info_; }
   std::size_t size() const { return trials_.size(); }
   // Rows that are no points of this space, or repeat one: they stay, the sampler never sees them.
-  std::size_t strangers() const { return strangers_; }
+  std::size_t foreign_trials() const { return foreign_trials_; }
   std::size_t running() const { return mine_.size(); }
 
  private:
@@ -130,7 +130,7 @@ class Study {
   std::unordered_map<std::uint64_t, int> holder_;  // identity of a point -> number of its trial
   std::set<const ParamDistribution*> checked_;
   std::chrono::steady_clock::time_point next_look_{};
-  std::size_t strangers_ = 0;
+  std::size_t foreign_trials_ = 0;
 };
 
 }  // namespace halmark

@@ -49,7 +49,7 @@ class Checker {
     for (const StoredRun& run : runs) {
       Followed& followed = runs_[run.id];
       followed.start = run.start_chain;
-      for (const RowChain& chain : run.chains) followed.to_come.push_back(chain);
+      for (const RowChain& chain : run.chains) followed.upcoming.push_back(chain);
       note(run.id);
       join(run.id, 0);
     }
@@ -89,16 +89,16 @@ class Checker {
  private:
   struct Followed {
     std::string start;
-    std::vector<RowChain> chains;   // `head`: of the last row so far
-    std::vector<RowChain> to_come;  // of writers that begin later
+    std::vector<RowChain> chains;    // `head`: of the last row so far
+    std::vector<RowChain> upcoming;  // of writers that begin later
   };
 
   // Writers of a server share the numbers of rows: what is before `row` began before it.
   void join(std::int64_t run, std::int64_t row) {
     Followed& followed = runs_[run];
-    while (!followed.to_come.empty() && followed.to_come.front().writer <= row) {
-      RowChain chain = followed.to_come.front();
-      followed.to_come.erase(followed.to_come.begin());
+    while (!followed.upcoming.empty() && followed.upcoming.front().writer <= row) {
+      RowChain chain = followed.upcoming.front();
+      followed.upcoming.erase(followed.upcoming.begin());
       chain.head = chain.start;
       followed.chains.push_back(std::move(chain));
       note(run);

@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "host/nodes/meeting.hpp"
-#include "host/nodes/network_door.hpp"
 #include "host/nodes/node_report.hpp"
+#include "host/nodes/rank_listener.hpp"
 #include "worker/session.hpp"
 
 namespace {
@@ -96,8 +96,8 @@ int serve_from_afar(const Arguments& arguments) {
   Introduction introduction{token ? token : "", rank_from_launcher(), nullptr};
   ::unsetenv(halmark::group_token_variable);  // no plugin needs it
   const auto call = [&](RankLine line) {
-    return halmark::call_door(arguments.address, arguments.port, introduction.token,
-                              introduction.rank, line);
+    return halmark::connect_rank(arguments.address, arguments.port, introduction.token,
+                                 introduction.rank, line);
   };
   FileDescriptor meetings = call(RankLine::meetings);
   FileDescriptor requests = meetings ? call(RankLine::requests) : FileDescriptor();

@@ -134,8 +134,8 @@ void Sampling::sample() {
   // A shard that leaves early must not keep the others waiting.
   if (series_.is_failed || series_.stop_rule == StopReason::deadline) start_.abort();
   check(step_->error(), "sample");
-  if (!series_.book_error.empty()) {
-    throw RequestFailed(HM_INTERNAL, "sample", series_.book_error);
+  if (!series_.totals_mismatch.empty()) {
+    throw RequestFailed(HM_INTERNAL, "sample", series_.totals_mismatch);
   }
 }
 

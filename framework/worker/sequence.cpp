@@ -187,8 +187,8 @@ class Sequence {
     measured_.stop_rule =
         step_.lost_the_others() ? protocol::StopReason::aborted : series.stop_rule;
     if (series.stop_rule == protocol::StopReason::deadline) start_.abort();
-    if (!series.book_error.empty()) {
-      throw RequestFailed(HM_INTERNAL, "sample", series.book_error);
+    if (!series.totals_mismatch.empty()) {
+      throw RequestFailed(HM_INTERNAL, "sample", series.totals_mismatch);
     }
     const MachineReading after = probes_.read_state(dtype);
     measured_.clock_hz = {before.clock_hz, after.clock_hz};

@@ -25,7 +25,7 @@ Certifier::Certifier(CertifiableProblem problem, CertifyOptions options)
     low_.push_back(bound);
   }
   high_.assign(low_.size(), infinity);
-  supposed_ = low_;
+  optimistic_ = low_;
   users_.resize(low_.size());
   const std::uint64_t n = configurations_.combinations();
   open_kernels_.assign(n, 0);
@@ -172,7 +172,7 @@ bool Certifier::raise_peaks(std::int32_t kernel, double low) {
     kernels_[i].bound =
         kernel_bound(problem_.kernels[i], problem_.peaks, problem_.time_units_per_s);
     if (kernels_[i].status != KernelStatus::unmeasured) continue;
-    low_[i] = supposed_[i] = kernels_[i].low = kernels_[i].bound;
+    low_[i] = optimistic_[i] = kernels_[i].low = kernels_[i].bound;
   }
   return true;
 }
@@ -186,7 +186,7 @@ void Certifier::tell(std::int32_t kernel, double low, double high) {
   const auto k = static_cast<std::size_t>(kernel);
   const bool is_raised = raise_peaks(kernel, low);
   kernels_[k].status = KernelStatus::measured;
-  low_[k] = supposed_[k] = kernels_[k].low = low;
+  low_[k] = optimistic_[k] = kernels_[k].low = low;
   high_[k] = kernels_[k].high = high;
   ++kernels_measured_;
   for (const std::uint32_t user : users_[k]) {

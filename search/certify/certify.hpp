@@ -102,7 +102,7 @@ class Certifier {
   void take_from(std::uint64_t configuration, std::size_t count, std::vector<std::int32_t>& chosen);
   double promise(std::int32_t kernel);
   double key(std::uint64_t configuration, std::span<const double> objectives) const;
-  double supposed_key(std::uint64_t configuration);
+  double optimistic_key(std::uint64_t configuration);
   bool is_covered(std::uint64_t configuration, std::span<const double> bound) const;
   void check_told(std::int32_t kernel) const;
   bool raise_peaks(std::int32_t kernel, double low);
@@ -116,7 +116,7 @@ class Certifier {
   std::size_t objectives_;
   std::unique_ptr<bool[]> is_maximised_;
   std::vector<KernelKnowledge> kernels_;
-  std::vector<double> low_, high_, supposed_;      // by kernel
+  std::vector<double> low_, high_, optimistic_;    // by kernel
   std::vector<std::vector<std::uint32_t>> users_;  // configurations by kernel
   std::vector<std::int32_t> open_kernels_;         // of each configuration, unmeasured
   std::vector<double> lower_;                      // objectives of each configuration

@@ -56,9 +56,9 @@ bool Certifier::pop_best(std::uint64_t& configuration) {
   return false;
 }
 
-double Certifier::supposed_key(std::uint64_t c) {
+double Certifier::optimistic_key(std::uint64_t c) {
   Objectives objectives(objectives_);
-  configurations_.compose(c, supposed_, objectives);
+  configurations_.compose(c, optimistic_, objectives);
   return key(c, objectives);
 }
 
@@ -67,16 +67,16 @@ double Certifier::supposed_key(std::uint64_t c) {
 double Certifier::promise(std::int32_t kernel) {
   const auto k = static_cast<std::size_t>(kernel);
   const CertifyKernel& what = problem_.kernels[k];
-  const double before = supposed_[k], after = std::max(before, what.expected);
+  const double before = optimistic_[k], after = std::max(before, what.expected);
   double out = 0;
   std::size_t seen = 0;
   for (const std::uint32_t user : users_[k]) {
     if (verdicts_[user] != Verdict::undecided || seen == promise_users_max) continue;
     ++seen;
-    const double from = supposed_key(user);
-    supposed_[k] = after;
-    const double to = supposed_key(user);
-    supposed_[k] = before;
+    const double from = optimistic_key(user);
+    optimistic_[k] = after;
+    const double to = optimistic_key(user);
+    optimistic_[k] = before;
     if (std::isfinite(from) && std::isfinite(to)) out += to - from;
   }
   return out / std::max(what.cost, 1e-9);
@@ -91,12 +91,12 @@ void Certifier::take_from(std::uint64_t c, std::size_t count, std::vector<std::i
   while (!open.empty() && chosen.size() < count) {
     if (!chosen.empty()) {
       // As if the chosen ones were measured: another configuration may lead then.
-      Objectives supposed(objectives_);
-      configurations_.compose(c, supposed_, supposed);
-      if (is_covered(c, supposed)) return;
+      Objectives optimistic(objectives_);
+      configurations_.compose(c, optimistic_, optimistic);
+      if (is_covered(c, optimistic)) return;
       // The first of a front is finished first: until then nothing can be discarded there.
       const auto leads = [&](const Candidate& top) {
-        return !top.waits || key(c, supposed) > top.key;
+        return !top.waits || key(c, optimistic) > top.key;
       };
       if (has_evaluated(c) && !queue_.empty() && leads(queue_.top())) return;
     }
@@ -110,7 +110,7 @@ void Certifier::take_from(std::uint64_t c, std::size_t count, std::vector<std::i
     }
     const auto k = static_cast<std::size_t>(open[best]);
     chosen.push_back(open[best]);
-    supposed_[k] = std::max(supposed_[k], problem_.kernels[k].expected);
+    optimistic_[k] = std::max(optimistic_[k], problem_.kernels[k].expected);
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(best));
   }
 }
@@ -125,7 +125,7 @@ std::vector<std::int32_t> Certifier::ask(std::size_t count) {
   }
   for (const std::uint64_t configuration : aside) push(configuration);
   for (const std::int32_t k : chosen) {
-    supposed_[static_cast<std::size_t>(k)] = low_[static_cast<std::size_t>(k)];
+    optimistic_[static_cast<std::size_t>(k)] = low_[static_cast<std::size_t>(k)];
   }
   return chosen;
 }

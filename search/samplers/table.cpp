@@ -34,7 +34,7 @@ constexpr std::array table = {
     Entry{"nsga2", make_nsga2, "evolution by rank and crowding: many cheap trials"},
     Entry{"nsga3", make_nsga3, "evolution by reference directions: four objectives and more"},
     Entry{"tpe", make_tpe, "Parzen estimators of good, rest and failures: mixed spaces"},
-    Entry{"gp", make_gp, "Gaussian processes and expected improvement: few, dear trials"},
+    Entry{"gp", make_gp, "Gaussian processes and expected improvement: few, expensive trials"},
     Entry{"pls", make_pls, "local search around the front: polishing"},
     Entry{"anneal", make_anneal, "simulated annealing: rugged single objectives"},
     Entry{"nlopt", make_nlopt, "continuous relaxation of the ordered parameters, by NLopt"},

@@ -177,8 +177,8 @@ class Duets {
  public:
   explicit Duets(std::vector<std::vector<double>> pools) : pools_(std::move(pools)) {}
 
-  history::HeardDuet heard(std::uint64_t seed, std::uint64_t series, std::uint64_t night,
-                           double step) const {
+  history::StoredDuet heard(std::uint64_t seed, std::uint64_t series, std::uint64_t night,
+                            double step) const {
     return {.run = 0,
             .old_build = {},
             .new_build = {},
@@ -258,7 +258,7 @@ int false_nights(const std::vector<CasePool>& pool, const Duets* duets, std::uin
       std::ranges::sort(suspects, std::greater<>());
       for (std::size_t i = 0; i < duets_of_night; ++i) {
         const std::size_t s = suspects[i].second;
-        hear_duet(judged[s], duets->heard(seed, s, static_cast<std::uint64_t>(night), 0));
+        apply_duet(judged[s], duets->heard(seed, s, static_cast<std::uint64_t>(night), 0));
       }
     }
     judge_night(judged, {});
@@ -285,7 +285,7 @@ int nights_until_found(const std::vector<CasePool>& pool, const Duets* duets, st
                        std::uint64_t which) {
   const World world(pool, seed, window + 3);
   Series one;
-  std::optional<history::HeardDuet> heard;
+  std::optional<history::StoredDuet> heard;
   for (int night = 0; night < window + 3; ++night) {
     world.add_night(one, which, night, slowdown, window);
     if (night >= window) forget_first_night(one);
@@ -300,7 +300,7 @@ int nights_until_found(const std::vector<CasePool>& pool, const Duets* duets, st
     quiet.change = Change::same;
     std::vector<SeriesHistory> judged(series_count, quiet);
     judged[0] = followed;
-    if (heard) hear_duet(judged[0], *heard);
+    if (heard) apply_duet(judged[0], *heard);
     judge_night(judged, {});
     if (judged[0].change == Change::slower) return night - window + 1;
   }

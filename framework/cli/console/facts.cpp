@@ -70,7 +70,7 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
                  "Uneven use of experts: 100 x exponent of the power law over their loads")
       ->check(within(0, 1000));
   app.add_option("--expert-imbalance", options.expert_imbalance,
-                 "Load of the fullest expert rank: balanced, uniform (what uniform routing gives) "
+                 "Load of the busiest expert rank: balanced, uniform (what uniform routing gives) "
                  "or a factor");
   app.add_option("--dtype", options.dtype, precision_help());
   app.add_option("--precision", options.precision,

@@ -91,7 +91,7 @@ Action add_compare(OptionSet& app) {
   const auto is_gate = add_gate_option(app);
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md");
   const auto is_live = app.add_flag(
-      "--live", "Two builds of a plugin take turns on the kernels of the latest run, or on --op");
+      "--live", "Two builds of a plugin, interleaved on the kernels of the latest run, or on --op");
   app.add_option("--op", o->asked.op, "--live: op to measure").with("--live");
   app.add_option("--params", o->asked.params, "--live: its problems, as of halmark bench")
       .with("--op");

@@ -60,10 +60,10 @@ CommandResult serve(const GlobalOptions& global, const ServeOptions& options) {
   notes();
   say(global, fmt::format("study '{}' at {}: {} trials, sampler {}, seed {}", settings.name,
                           store->location(), study.size(), options.sampler, options.seed));
-  if (study.strangers() > 0) {
+  if (study.foreign_trials() > 0) {
     say(global, fmt::format("{} trials are outside of this space or repeat one; the sampler does "
                             "not learn from them",
-                            study.strangers()));
+                            study.foreign_trials()));
   }
   serve_study(study, {.requests = STDIN_FILENO,
                       .answer = [](std::string_view text) { write_stdout(text); },

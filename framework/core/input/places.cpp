@@ -83,7 +83,7 @@ fs::path plugin_template_dir() {
     if (fs::is_directory(folder, ignored)) return folder;
   }
   throw unfit("the template of a plugin is not installed: " + installed.string(),
-              "install halmark anew: cmake --install");
+              "reinstall halmark: cmake --install");
 }
 
 fs::path state_dir() { return xdg("XDG_STATE_HOME", ".local/state"); }

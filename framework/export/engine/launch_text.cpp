@@ -103,7 +103,7 @@ std::vector<std::string> deployment_lines(const Deployment& d, const Launch& lau
       launch.own_lines.empty() ? own_step_lines(d, launch.engine, {}) : launch.own_lines;
   out.insert(out.end(), own.begin(), own.end());
   if (d.rank.total() > 0) {
-    out.push_back("memory of the fullest rank: " + gib_text(d.rank.weights) + " of weights, " +
+    out.push_back("peak rank memory: " + gib_text(d.rank.weights) + " of weights, " +
                   gib_text(d.rank.cache) + " of keys and values, " + gib_text(d.rank.activations) +
                   " of activations");
   }

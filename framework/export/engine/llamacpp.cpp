@@ -38,10 +38,11 @@ void refuse_split(const Deployment& d, const EngineTable& table) {
                      "the priced one with collectives");
   }
   if (p.pp > 1) {
-    throw cannot(table, d,
-                 "pp" + std::to_string(p.pp) +
-                     ": its layers on several devices take turns, and the point keeps all "
-                     "stages busy");
+    throw cannot(
+        table, d,
+        "pp" + std::to_string(p.pp) +
+            ": its layers on several devices run one after another, and the point keeps all "
+            "stages busy");
   }
   if (p.ep > 1) throw cannot(table, d, "it does not spread experts over ranks");
 }

@@ -68,7 +68,7 @@ Waiting waiting_for(const Agent& agent, postgresql::Session& session) {
   Waiting out;
   if (!WorkTable::is_there(session) || !WorkTable::is_of_this_version(session)) return out;
   for (const RunProgress& run : WorkTable(session).runs()) {
-    const std::string why = why_unclaimed(run.need, std::span(&agent, 1));
+    const std::string why = pending_reason(run.need, std::span(&agent, 1));
     (why.empty() ? out.fits : out.others) += run.units.ready;
     if (run.units.ready > 0 && !why.empty()) out.why = fmt::format("run {}: {}", run.run, why);
   }

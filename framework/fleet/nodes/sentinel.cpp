@@ -43,7 +43,7 @@ SentinelHistory read_history(const std::string& file) {
       std::erase_if(past, [](double ns) { return !(ns > 0); });
     }
   } catch (const std::exception&) {
-    throw refused("no history of a sentinel", file, "remove it: the node is learnt anew");
+    throw refused("no history of a sentinel", file, "remove it: the node is learnt again");
   }
   return out;
 }

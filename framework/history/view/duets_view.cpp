@@ -65,7 +65,7 @@ report::View duets_view(const std::vector<Duet>& duets, double floor) {
   out.data["floor"] = floor;
   out.text = table.text() + reasons;
   if (!duets.empty()) {
-    out.text += fmt::format("build {} (old) and {} (new) took turns on the same inputs\n",
+    out.text += fmt::format("build {} (old) and {} (new), interleaved on the same inputs\n",
                             duets.front().old_build, duets.front().new_build);
   }
   return out;
@@ -77,9 +77,8 @@ report::View false_alarms_view(const FalseAlarms& alarms, double floor) {
                        {"confirmed", alarms.confirmed},     {"share", alarms.share()},
                        {"share_upper_95", alarms.upper()},  {"floor", floor}};
   out.text = fmt::format(
-      "\na build against itself: {} of {} comparisons called a change of {} or more, duets "
-      "confirmed "
-      "{}: {:.2f} % false alarms (95 % below {:.2f} %)\n",
+      "\na build against itself: {} of {} comparisons called a change of {} or more, "
+      "interleaved pairs confirmed {}: {:.2f} % false alarms (95 % below {:.2f} %)\n",
       alarms.called.size(), alarms.comparisons, report::percent_text(floor), alarms.confirmed,
       100 * alarms.share(), 100 * alarms.upper());
   return out;

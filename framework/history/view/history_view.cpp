@@ -42,7 +42,7 @@ Json change_json(const SeriesHistory& series, const ChangePoint& change) {
           {"build_after", series.nights[change.at].build}};
 }
 
-Json duet_json(const HeardDuet& duet) {
+Json duet_json(const StoredDuet& duet) {
   return {{"run", duet.run},
           {"old_build", duet.old_build},
           {"new_build", duet.new_build},
@@ -93,8 +93,8 @@ std::string last_place(const SeriesHistory& series) {
   const bool is_called = series.change == Change::slower || series.change == Change::faster;
   if (!is_called) return series.reason;
   if (series.duet) {
-    return fmt::format("run {}: build {} to {} in turns", series.duet->run, series.duet->old_build,
-                       series.duet->new_build);
+    return fmt::format("run {}: build {} to {} interleaved", series.duet->run,
+                       series.duet->old_build, series.duet->new_build);
   }
   const std::string place = place_text(series, series.changes.back());
   if (!series.is_of_one_build) return place;

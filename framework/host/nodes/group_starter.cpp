@@ -8,7 +8,7 @@ std::vector<std::string> GroupStarter::command() const {
   const WorkerOptions& first = options_.front();
   std::vector<std::string> out{first.program.empty() ? program_beside("halmark-worker")
                                                      : first.program};
-  const std::vector<std::string> arguments = door_.arguments();
+  const std::vector<std::string> arguments = acceptor_.arguments();
   out.insert(out.end(), arguments.begin(), arguments.end());
   return out;
 }
@@ -21,7 +21,7 @@ std::optional<WorkerFailure> GroupStarter::connect(ProcessSpec launcher) {
   launcher.keep_core = first.keep_core;
   process_ = ContainedProcess::start(launcher);
   const auto deadline = protocol::deadline_after(first.limits.hello_s);
-  for (std::size_t connected = 0; connected < workers_.size() || !door_.is_complete();) {
+  for (std::size_t connected = 0; connected < workers_.size() || !acceptor_.is_complete();) {
     if (!process_->running()) {
       const auto cause = process_->wait(protocol::deadline_after(0));
       return failed(Status::worker_lost, "mpirun ended before all ranks connected, " +
@@ -31,7 +31,7 @@ std::optional<WorkerFailure> GroupStarter::connect(ProcessSpec launcher) {
       return failed(Status::timed_out, "only " + std::to_string(connected) + " of " +
                                            std::to_string(workers_.size()) + " ranks connected");
     }
-    if (auto channel = door_.accept()) connected += admit(std::move(*channel));
+    if (auto channel = acceptor_.accept()) connected += admit(std::move(*channel));
   }
   return std::nullopt;
 }
@@ -51,7 +51,7 @@ std::size_t GroupStarter::admit(protocol::Channel channel) {
   try {
     const auto hello = protocol::decode<protocol::Hello>(received.frame.payload);
     const auto rank = static_cast<std::size_t>(hello.rank);
-    if (hello.token != door_.token() || hello.rank < 0 || rank >= workers_.size() ||
+    if (hello.token != acceptor_.token() || hello.rank < 0 || rank >= workers_.size() ||
         workers_[rank]) {
       return 0;
     }

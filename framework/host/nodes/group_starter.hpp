@@ -1,4 +1,4 @@
-// Builds Workers around the channels of ranks that come to a door. Of this room alone.
+// Builds Workers around the channels of ranks that an acceptor lets in. Of this room alone.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/group.hpp"
-#include "host/nodes/rank_door.hpp"
+#include "host/nodes/rank_acceptor.hpp"
 #include "host/worker_client.hpp"
 
 namespace halmark {
@@ -16,9 +16,9 @@ namespace halmark {
 class GroupStarter {
  public:
   // Both have to outlive it.
-  GroupStarter(std::span<const WorkerOptions> ranks, RankDoor& door)
+  GroupStarter(std::span<const WorkerOptions> ranks, RankAcceptor& acceptor)
       : options_(ranks),
-        door_(door),
+        acceptor_(acceptor),
         memory_bytes_(memory_limit_of(ranks.front())),
         workers_(ranks.size()) {
     for (const WorkerOptions& rank : ranks) cpus_.push_back(cpus_of_rank(rank));
@@ -56,7 +56,7 @@ class GroupStarter {
   std::size_t admit(protocol::Channel channel);
 
   std::span<const WorkerOptions> options_;
-  RankDoor& door_;
+  RankAcceptor& acceptor_;
   std::int64_t memory_bytes_;  // of each rank; 0 = no limit
   std::shared_ptr<ContainedProcess> process_;
   std::vector<CpuSet> cpus_;

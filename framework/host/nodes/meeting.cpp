@@ -95,13 +95,13 @@ void RankMeeting::serve() {
     const std::lock_guard lock(mutex_);
     if (ends_) return;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (entries[i + 1].revents != 0) hear(ranks_[i]);
+      if (entries[i + 1].revents != 0) read_messages(ranks_[i]);
     }
   }
 }
 
 // Whole messages; a rank that is gone, or says what no rank says, ends the meeting for the others.
-void RankMeeting::hear(Rank& rank) {
+void RankMeeting::read_messages(Rank& rank) {
   std::array<char, 256> bytes{};
   const ssize_t count = ::recv(rank.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -162,7 +162,7 @@ void RankMeeting::abort_locked() {
   }
 }
 
-// What cannot be written at once is not read at the other end: hear() will find it gone.
+// What cannot be written at once is not read at the other end: read_messages() will find it gone.
 void RankMeeting::send(Rank& rank, MeetingMessage::Kind kind, std::uint32_t meeting) {
   const MeetingMessage message{.kind = kind, .meeting = meeting, .start = start_};
   [[maybe_unused]] const ssize_t sent =

@@ -58,7 +58,7 @@ class RankMeeting {
   };
   void serve();
   void begin_locked(std::span<const int> ranks);
-  void hear(Rank& rank);
+  void read_messages(Rank& rank);
   void take(Rank& rank, const MeetingMessage& message);
   void release();
   void note_answer();

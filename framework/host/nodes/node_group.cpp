@@ -2,7 +2,7 @@
 
 #include "host/group.hpp"
 #include "host/nodes/group_starter.hpp"
-#include "host/nodes/network_door.hpp"
+#include "host/nodes/rank_listener.hpp"
 
 namespace halmark {
 namespace {
@@ -10,19 +10,19 @@ namespace {
 constexpr double rehearsal_limit_s = 30;
 
 Outcome<NodeGroup> start(std::span<const WorkerOptions> ranks, const NodeJob& job,
-                         NetworkDoor& door, const std::string& mpirun) {
-  GroupStarter starter(ranks, door);
+                         RankListener& listener, const std::string& mpirun) {
+  GroupStarter starter(ranks, listener);
   Environment named = ranks.front().environment;
-  named[group_token_variable] = door.token();
+  named[group_token_variable] = listener.token();
   if (auto failure = starter.connect(
           group_process_over(job.nodes, mpirun, starter.command(), starter.cpus(), named))) {
-    failure->reason += "; ranks come to " + door.address() + " port " +
-                       std::to_string(door.port()) +
+    failure->reason += "; ranks come to " + listener.address() + " port " +
+                       std::to_string(listener.port()) +
                        ": --mpi-listen names an address that all nodes reach";
     return *failure;
   }
   NodeGroup group;
-  group.meeting = std::make_unique<RankMeeting>(door.take_meetings());
+  group.meeting = std::make_unique<RankMeeting>(listener.take_meetings());
   if (auto failure = starter.greet()) return *failure;
   const auto skew_ns = group.meeting->rehearsed_skew_ns(rehearsal_limit_s);
   if (!skew_ns) {
@@ -50,9 +50,9 @@ std::optional<NodeJob> filled_nodes(const std::optional<NodeJob>& job, int ranks
 }
 
 Outcome<NodeGroup> start_node_group(std::span<const WorkerOptions> ranks, const NodeJob& job) {
-  NetworkDoor door(job.listen, static_cast<int>(ranks.size()));
+  RankListener listener(job.listen, static_cast<int>(ranks.size()));
   return GroupStarter::under_launcher(
-      [&](const std::string& mpirun) { return start(ranks, job, door, mpirun); });
+      [&](const std::string& mpirun) { return start(ranks, job, listener, mpirun); });
 }
 
 }  // namespace halmark

@@ -17,7 +17,7 @@ constexpr int attempts_max = 5;
 using Clock = std::chrono::steady_clock;
 
 Error changed_writer(std::int64_t writer, const std::string& location) {
-  return refused("this database is damaged: somebody else changed writer " +
+  return refused("this database is damaged: another program changed writer " +
                      std::to_string(writer) + ", which is this process",
                  location, "'halmark verify --db URL' names what does not hold");
 }

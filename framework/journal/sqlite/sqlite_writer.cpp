@@ -188,7 +188,8 @@ void SqliteWriter::require_in_place() {
 void SqliteWriter::require_own_content() {
   if (file_ == nullptr || !file_->has_other_content() || !file_->fault().empty()) return;
   if (last_run_ == 0 || holds_all(path_)) return file_->remember_content();
-  lost_ = out_of_place("overwritten by somebody", "without the last one, which was not stored");
+  lost_ =
+      out_of_place("overwritten by another program", "without the last one, which was not stored");
   throw *lost_;
 }
 

@@ -76,7 +76,7 @@ std::optional<Latency> ImportedSource::latency(const Problem& asked, const Work&
   out.provenance = Provenance::imported;
   out.origin = series.origin;
   out.where = series.table + ':' + std::to_string(series.points.line(first->row));
-  out.reason = "measured elsewhere: " + out.where + series.origin.substr(series.table.size() + 1) +
+  out.reason = "measured by others: " + out.where + series.origin.substr(series.table.size() + 1) +
                "; no spread stated";
   return judged(std::move(out), roofline::step_bound(asked, work, ceilings_));
 }

@@ -76,7 +76,7 @@ void append(MergedSamples& total, MergedSamples block) {
 
 // Clocks of several nodes have nothing in common but the start: the first rank's is taken for the
 // origin, and the others began at the most that the start's skew allows.
-void lay_side_by_side(ShardBlocks& blocks) {
+void align_in_time(ShardBlocks& blocks) {
   for (std::size_t s = 0; s < blocks.size(); ++s) {
     const std::vector<double>& skews_ns = blocks[s].start_skews_ns;
     std::vector<TimedSample>& samples = blocks[s].samples;
@@ -88,7 +88,7 @@ void lay_side_by_side(ShardBlocks& blocks) {
 }
 
 MergedSamples merge(ShardBlocks& blocks, std::int64_t repeat) {
-  if (!blocks.front().start_skews_ns.empty()) lay_side_by_side(blocks);
+  if (!blocks.front().start_skews_ns.empty()) align_in_time(blocks);
   std::vector<std::vector<TimedSample>> shards;
   for (SampleAnswer& shard : blocks) shards.push_back(std::move(shard.samples));
   return merge_shards(shards, repeat);

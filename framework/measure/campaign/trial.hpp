@@ -16,8 +16,8 @@ namespace halmark {
 
 // What the gate has already compared in full during this run.
 struct GateHistory {
-  std::set<std::string> twins;   // op, dtypes and implementation
-  std::set<std::string> shapes;  // problem and implementation
+  std::set<std::string> reduced_problems;  // op, dtypes and implementation
+  std::set<std::string> shapes;            // problem and implementation
 };
 
 struct TrialOptions {

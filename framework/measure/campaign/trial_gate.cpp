@@ -138,13 +138,13 @@ bool TrialGate::twin() {
   if (staged_.contract->is_collective()) return true;
   const Problem small{staged_.problem.op, staged_.contract->twin(staged_.problem.params)};
   const std::string key = staged_.problem.op + dtypes_text() + row_.implementation.name;
-  if (small == staged_.problem || history_.twins.contains(key)) return true;
+  if (small == staged_.problem || history_.reduced_problems.contains(key)) return true;
   protocol::Stage request = stage_request(twin_id, small, row_.kernel_case, options_, crew_.size());
   request.sets = 1;
   const auto staged = crew_.worker(0).stage(request);
   // A plugin may refuse the twin's shape; only a lost worker ends the trial.
   if (!staged) return !staged.failure.worker_is_gone || end(row_, staged.failure);
-  history_.twins.insert(key);
+  history_.reduced_problems.insert(key);
   const auto shown = crew_.worker(0).reveal({twin_id, {0}});
   if (!shown) return end(row_, shown.failure);
   StagedInputs inputs(options_.input_seed, staged_.contract->operands(small.params),
@@ -155,7 +155,7 @@ bool TrialGate::twin() {
       "twin " + small.text() + (is_same ? "" : " by " + staged->implementation.name) + " in full";
   if (!result.ok) {
     result.reason = "twin " + small.text() + ": " + result.reason;
-    history_.twins.erase(key);  // whatever else it dispatches to is compared again
+    history_.reduced_problems.erase(key);  // whatever else it dispatches to is compared again
   }
   (void)crew_.worker(0).drop(twin_id);
   return accept(result);

@@ -101,7 +101,7 @@ void initialize_once() {
 }
 
 // Our vector and the library's totals must tell the same story.
-std::string compare_books(const TotalsReporter& reporter, std::int64_t n, double seconds) {
+std::string compare_totals(const TotalsReporter& reporter, std::int64_t n, double seconds) {
   if (reporter.skipped()) return {};
   if (reporter.iterations() != n) {
     return "google benchmark ran " + std::to_string(reporter.iterations()) + " iterations of " +
@@ -125,7 +125,7 @@ std::string run_registered(const std::string& name, std::int64_t n, Block& block
   TotalsReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter, ".");
   benchmark::ClearRegisteredBenchmarks();
-  return compare_books(reporter, n, block.seconds);
+  return compare_totals(reporter, n, block.seconds);
 }
 
 // Enough samples that the look at the rule costs little, few enough that it comes soon.
@@ -152,7 +152,7 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
     const std::size_t before = series.samples.size();
     const std::int64_t n = block_size(plan, static_cast<std::int64_t>(before));
     Block block{step, clock, plan.deadline_ns, series.samples, labels};
-    series.book_error = run_registered(plan.name, n, block);
+    series.totals_mismatch = run_registered(plan.name, n, block);
     for (std::size_t i = before; i < series.samples.size(); ++i) {
       add_labelled(rule, series.samples[i].label, series.samples[i].wall_ns);
     }
@@ -165,7 +165,7 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
       series.stop_rule = StopReason::max_samples;
     }
     const bool is_over = series.is_failed || series.stop_rule != StopReason::none;
-    if (!is_over && series.book_error.empty()) continue;
+    if (!is_over && series.totals_mismatch.empty()) continue;
     series.clean = labels.clean();
     return series;
   }

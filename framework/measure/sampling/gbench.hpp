@@ -42,7 +42,7 @@ struct SampleSeries {
   protocol::StopReason stop_rule = protocol::StopReason::none;  // a deadline keeps the samples
   bool is_failed = false;                                       // the step refused to go on
   // Disagreement between our vector and the totals of the library: a defect of the adapter.
-  std::string book_error;
+  std::string totals_mismatch;
 };
 
 // Runs the step in blocks of registered benchmarks, n iterations each, until the rule has finished,

@@ -78,7 +78,7 @@ std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_bus
   // Nobody tells which thread came next.
   const bool takes_turns = cpus == 1 && counted.cpu_ns > 1.01 * counted.thread_cpu_ns;
   if (takes_turns) {
-    signals.push_back(absent(involuntary_switches_per_s, "its threads take turns on one CPU"));
+    signals.push_back(absent(involuntary_switches_per_s, "its threads share one CPU"));
     return signals;
   }
   signals.push_back(

@@ -138,7 +138,7 @@ LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const Line
 }
 
 // Of towers, modules and layers that are priced otherwise or not at all.
-bool is_elsewhere(const std::string& pattern) {
+bool names_other_part(const std::string& pattern) {
   static constexpr auto words =
       std::to_array<const char*>({"vision", "visual", "audio", "mtp", "nextn", "encoder", "embed",
                                   "wte", "expert", "router", "norm", "conv", "projector", "merger",
@@ -184,7 +184,8 @@ void name_unmatched(ConfigReader& config, const ModelSpec& spec, const Stated& s
   std::vector<std::string> none;
   const auto add = [&](const ModulePatterns& patterns) {
     for (const std::string& pattern : patterns.listed()) {
-      if (!is_elsewhere(pattern) && !names_any(pattern, spec, questions)) none.push_back(pattern);
+      if (!names_other_part(pattern) && !names_any(pattern, spec, questions))
+        none.push_back(pattern);
     }
   };
   for (const Rule& rule : stated.rules) add(rule.modules);

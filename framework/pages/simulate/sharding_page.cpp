@@ -38,7 +38,7 @@ std::string head_text(const PlanAnswer& a) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
   std::string out =
-      fmt::format("{}\n{} of {}{}: step {}, {} tokens/s, on paper\n", chosen.configuration.key(),
+      fmt::format("{}\n{} of {}{}: step {}, {} tokens/s, modelled\n", chosen.configuration.key(),
                   counted(static_cast<std::size_t>(a.question.shards), "shard"), a.device,
                   a.fabric.empty() ? "" : " over " + a.fabric, times_text(chosen),
                   report::significant_text(a.tokens_per_s()));
@@ -90,7 +90,7 @@ std::string stages_text(const PlanAnswer& a) {
     out += fmt::format("{} layers {}-{} on shards {}: {}", s == 0 ? ":" : ";", stage.first_layer,
                        stage.first_layer + stage.layers - 1, a.owners[s], duration_text(ns[s]));
   }
-  return out + fmt::format(" a micro-batch\na step that stands alone, as run executes it: {}\n",
+  return out + fmt::format(" a micro-batch\nisolated step, as run executes it: {}\n",
                            duration_text(a.plan.chosen()->cost.alone_ns));
 }
 
@@ -132,7 +132,7 @@ std::string journal_text(const PlanAnswer& a) {
   out += fmt::format("fastest measured: {} {}", a.plan.winner->first,
                      duration_text(a.plan.winner->second));
   if (a.plan.overruled) {
-    return out + fmt::format("; takes the place of {}, the choice on paper, measured {}\n",
+    return out + fmt::format("; takes the place of {}, the modelled choice, measured {}\n",
                              a.plan.overruled->configuration.parallel.text(),
                              signed_percent_text(slower));
   }

@@ -45,18 +45,18 @@ class Trimmer {
   }
 
   // Leaves out the kept group that costs most by itself; false when none may go.
-  bool drop_dearest() {
-    std::size_t dearest = groups_.size();
+  bool drop_most_expensive() {
+    std::size_t most_expensive = groups_.size();
     double most = 0;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       if (!is_kept_[g] || *class_size_of_[g] == 1) continue;
       if (own_[g] > most) {
         most = own_[g];
-        dearest = g;
+        most_expensive = g;
       }
     }
-    if (dearest == groups_.size()) return false;
-    drop(dearest);
+    if (most_expensive == groups_.size()) return false;
+    drop(most_expensive);
     return true;
   }
 
@@ -131,7 +131,7 @@ TrimResult trim_to_budget(const std::vector<TrimGroup>& groups,
                           double budget_seconds) {
   Trimmer trimmer(groups, kernel_seconds);
   const double affordable = budget_seconds - fixed_seconds;
-  while (trimmer.exceeds(affordable) && trimmer.drop_dearest()) {
+  while (trimmer.exceeds(affordable) && trimmer.drop_most_expensive()) {
   }
   trimmer.take_back(affordable - trimmer.summed_seconds());
   return {.is_kept = trimmer.is_kept(),

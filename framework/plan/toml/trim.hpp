@@ -1,5 +1,5 @@
-// Trims a sweep to its measuring budget before it starts: whole groups are left out, dearest first,
-// what still fits comes back, and each one that stays out is named. Pure.
+// Trims a sweep to its measuring budget before it starts: whole groups are left out, most_expensive
+// first, what still fits comes back, and each one that stays out is named. Pure.
 #pragma once
 
 #include <cstdint>

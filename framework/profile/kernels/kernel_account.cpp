@@ -240,7 +240,7 @@ void count_quarantined(KernelAccount& account) {
     out.source = row.time.where;
     out.ns = static_cast<double>(row.time.duration_ps) / 1e3;
     out.lower_bound_ns = row.lower_bound_ns;
-    out.reason = row.reason + "; measured elsewhere: " + row.time.where;
+    out.reason = row.reason + "; measured by others: " + row.time.where;
   }
 }
 

@@ -51,7 +51,7 @@ constexpr Term figure_entries[] = {
          "Half of an interval's width against its middle: how precisely a time is known.",
          "(high - low) / (high + low)", "run, tune, report, aa"},
     Term{"hfu", "HFU",
-         "Hardware FLOPs utilisation: as MFU, with the FLOPs that are computed again because their "
+         "Hardware FLOPs utilisation: as MFU, with the FLOPs that are recomputed because their "
          "activations were not kept.",
          "(FLOPs of the convention + recomputed) / (devices x peak FLOP/s x time)", "model"},
     Term{"interval", "interval|intervals|90 % interval",

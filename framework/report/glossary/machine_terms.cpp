@@ -63,7 +63,7 @@ constexpr Term machine_entries[] = {
          "network does.",
          "", "tune, fabric"},
     Term{"memory", "size|capacity|rank mem",
-         "Bytes of a device or tier; of a configuration, the bytes that the fullest shard needs.",
+         "Bytes of a device or tier; of a configuration, the bytes of the shard that needs most.",
          "", "devices, fabric, tune, report"},
     Term{"narrowest", "", "The link of the level that limits it.", "", "fabric"},
     Term{"occasions", "", "Separate runs of halmark peaks that a ceiling was seen in.", "",

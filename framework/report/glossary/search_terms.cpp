@@ -53,7 +53,7 @@ constexpr Term search_entries[] = {
          "bench"},
     Term{"imported", "", "A time from a table that another tool measured.", "", "tune, simulate"},
     Term{"in_stack", "",
-         "Cache mode: the kernel where it stands in a layer stack, between its neighbours.", "",
+         "Cache mode: the kernel in a layer stack, with the kernels before and after it.", "",
          "run, tune"},
     Term{"interpolated", "", "A time between measured points of the same op, never far from them.",
          "", "tune"},

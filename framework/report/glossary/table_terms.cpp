@@ -109,7 +109,8 @@ constexpr Term table_entries[] = {
          "", "history, compare"},
     Term{"objectives", "", "What a search minimises or maximises.", "", "study"},
     Term{"old", "new|ratio|interval (95 %)",
-         "Time of a kernel with the old and the new build, measured in turns; their ratio with the "
+         "Time of a kernel with the old and the new build, measured interleaved; their ratio with "
+         "the "
          "range that it lies in with 95 % confidence.",
          "new / old", "compare"},
     Term{"P(SLO)", "P(SLO met)",
@@ -145,10 +146,11 @@ constexpr Term table_entries[] = {
          "1 / (1 + (T - T_sol) / (T_base - T_sol))", "judge, bench"},
     Term{"absent", "", "Of a backend: its library or driver is not on this machine.", "",
          "devices, doctor"},
-    Term{"pairs", "unsteady|apart",
-         "Measurements in turns that a comparison rests on; unsteady: they were not all in one "
-         "state of the machine; apart: pairs whose two sides were not.",
-         "", "compare, aa, report"},
+    Term{
+        "pairs", "unsteady|apart",
+        "Interleaved measurements that a comparison is made of; unsteady: they were not all in one "
+        "state of the machine; apart: pairs whose two sides were not.",
+        "", "compare, aa, report"},
     Term{"per s", "", "Requests that arrive or are served per second.", "", "plan-mix"},
     Term{"series", "now|nights|where or why",
          "One kernel, problem, device and mode over all nights; now: its time tonight; nights: how "

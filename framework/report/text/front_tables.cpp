@@ -50,7 +50,7 @@ constexpr Column<FrontRow> front_columns[] = {
      [](const FrontRow& r) {
        return noted(bytes_text(static_cast<double>(r.estimate->memory_bytes_total)),
                     bytes_text(static_cast<double>(r.estimate->memory_bytes_per_rank)) +
-                        " on the fullest shard");
+                        " at most on a shard");
      }},
     {"MFU", true, true,
      [](const FrontRow& r) {

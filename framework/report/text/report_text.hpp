@@ -10,4 +10,7 @@ namespace halmark {
 // As report_text, in lines of at most `width` columns; no cell is cut.
 std::string report_text(const RunReport& report, bool color, int width);
 
+// The fronts and the closing lines alone.
+std::string brief_text(const RunReport& report, bool color, int width);
+
 }  // namespace halmark

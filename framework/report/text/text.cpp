@@ -3,6 +3,7 @@
 #include "core/chosen/objective.hpp"
 #include "core/text/text.hpp"
 #include "report/choice/grouping.hpp"
+#include "report/closing.hpp"
 #include "report/front_view.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
@@ -132,7 +133,7 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
   for (const report::FrontRow& row : shown.front) {
     if (!row.estimate->alone) continue;
     out += "  " +
-           ink.line(row.label + ": a step that stands alone, as it is run, " +
+           ink.line(row.label + ": isolated step, as it is run, " +
                     report::duration_text(row.estimate->alone->ns)) +
            '\n';
   }
@@ -186,10 +187,27 @@ std::string list_text(const char* title, const std::vector<std::string>& items, 
   return out;
 }
 
+std::string closing_text(const RunReport& report, const Ink& ink) {
+  std::string out;
+  for (const std::string& line : report::closing_lines(report)) {
+    out += ink.wrapped(line, "", "  ");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string report_text(const RunReport& report, bool color) {
   return report_text(report, color, report::unlimited_width);
+}
+
+std::string brief_text(const RunReport& report, bool color, int width) {
+  const Ink ink(color, width);
+  std::string out = ink.bold(ink.line(report.title + ": " + report.model)) + "\n\n";
+  for (const report::PhaseView& view : report::phase_views(report)) {
+    out += phase_text(report, view, ink);
+  }
+  return out + closing_text(report, ink);
 }
 
 std::string report_text(const RunReport& report, bool color, int width) {
@@ -208,7 +226,8 @@ std::string report_text(const RunReport& report, bool color, int width) {
   out += list_text("left out", report.left_out, ink);
   out += list_text("notes", report.notes, ink);
   out += list_text("warnings", report.warnings, ink);
-  return out;
+  const std::string closing = closing_text(report, ink);
+  return closing.empty() ? out : out + '\n' + closing;
 }
 
 }  // namespace halmark

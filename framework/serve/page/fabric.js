@@ -132,7 +132,7 @@ export function show_fabric(drawing, step, load_of_step) {
   replaced("fabric-view", element("p", {}, drawing.name, plan.count < plan.devices.length ? ` (drawn: the first ${plan.count} devices)` : drawing.left_out ? ` (${drawing.left_out} entities are not drawn)` : ""),
     svg,
     element("div", {class: "legend"}, element("span", {}, element("span", {class: "key accent"}), "used by the step, wider = fuller"), element("span", {}, element("span", {class: "key k0"}), "device of the deployment"), kinds.has("nic") ? element("span", {}, element("span", {class: "key k2"}), "adapter") : null, kinds.has("host") ? element("span", {}, element("span", {class: "key k4"}), "host") : null),
-    busiest.length ? table("The fullest links", [["link", (row) => row.name], [() => explained("utilisation", "used"), (row) => text(row.share, "1"), true], ["bytes a step", (row) => text(row.bytes, "B"), true]], busiest)
+    busiest.length ? table("The busiest links", [["link", (row) => row.name], [() => explained("utilisation", "used"), (row) => text(row.share, "1"), true], ["bytes a step", (row) => text(row.bytes, "B"), true]], busiest)
       : element("p", {class: "empty"}, empty_text(load_of_step)),
     load_of_step ? element("p", {class: "from"}, load_of_step.assumed) : null);
 }

@@ -82,7 +82,7 @@ function show_memory(memory) {
   const room = memory.device > 0 ? ` of ${text(memory.device, "B")}` : "";
   const verdict = memory.fits ? "" : `: does not fit, short by ${text(over, "B")}`;
   replaced("memory",
-    element("div", {class: "legend"}, element("strong", {class: memory.fits ? undefined : "alarm"}, explained("memory", "Memory of the fullest device"), ` ${text(memory.used, "B")}${room}${verdict}`),
+    element("div", {class: "legend"}, element("strong", {class: memory.fits ? undefined : "alarm"}, explained("memory", "Peak memory of a device"), ` ${text(memory.used, "B")}${room}${verdict}`),
       memory.parts.map(({name, bytes}) => element("span", {}, element("span", {class: `key k${memory_tones[name]}`}), `${name} ${text(bytes, "B")}`))),
     drawn("svg", {class: "bar", viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img", "aria-label": `Memory ${text(memory.used, "B")}${room}${verdict}`},
       drawn("rect", {x: 0, y: 0, width: 1000, height: 10, class: "free"}), bars));

@@ -9,7 +9,7 @@ const axes = {
   step_ns: {title: "step of a stream", unit: "ns", best: -1},
   tokens_per_s: {title: "tokens/s", unit: "tokens/s", best: 1},
   tokens_per_s_per_device: {title: "tokens/s per device", unit: "tokens/s", best: 1},
-  bytes_per_rank: {title: "memory of the fullest device", unit: "B", best: -1},
+  bytes_per_rank: {title: "peak memory of a device", unit: "B", best: -1},
   mfu: {title: "MFU", unit: "1", best: 1},
   j_per_token_most: {title: "energy per token at most, devices at their limit", unit: "J", best: -1},
   devices: {title: "devices", unit: "", best: -1},

@@ -53,8 +53,8 @@ double slowest_flow_share(Ecmp policy, const Uplinks& u) {
   }
   const auto flows = static_cast<double>(u.flows), uplinks = static_cast<double>(u.uplinks);
   const double even = std::min(u.bytes_per_s_flow, u.bytes_per_s * std::min(uplinks / flows, 1.0));
-  const auto share = [&](std::int64_t fullest) {
-    return std::min(u.bytes_per_s_flow, u.bytes_per_s / static_cast<double>(fullest)) / even;
+  const auto share = [&](std::int64_t busiest) {
+    return std::min(u.bytes_per_s_flow, u.bytes_per_s / static_cast<double>(busiest)) / even;
   };
   const std::int64_t least = (u.flows + u.uplinks - 1) / u.uplinks;
   switch (policy) {

@@ -148,7 +148,7 @@ constexpr KeyMeaning fabric_meanings[] = {
     {"transport", "how data is carried; each has a least latency"},
     {"latency_us", "microseconds of an empty message, one way"},
     {"bandwidth_gbs", "GB/s, one way"},
-    {"duplex", "both ways at once, in turns, or one way alone"},
+    {"duplex", "both ways at once, one at a time, or one way only"},
     {"length_km", "kilometres of fibre, of a network"},
     {"source", "where the figures are from"},
     {"tier", "a memory"},

@@ -62,12 +62,13 @@ Saturation saturation_of(const ServerRecord& record) {
   out.offered_per_s = static_cast<double>(n - 1) / span_s;
   out.served_per_s =
       static_cast<double>(n) / (static_cast<double>(record.makespan_ps) * seconds_per_ps);
-  // Of those that came in the second half, how many began to be answered while others still came.
+  // Of those that arrived in the second half, how many began to be answered while others still
+  // arrived.
   const auto begun = std::ranges::count_if(requests, [&](const RequestRecord& r) {
     return r.first_ps > requests[half].arrival_ps && r.first_ps <= last;
   });
-  const auto came = static_cast<double>(n - half);
-  const bool lags = came - static_cast<double>(begun) > lag * came + 3;
+  const auto arrived = static_cast<double>(n - half);
+  const bool lags = arrived - static_cast<double>(begun) > lag * arrived + 3;
   const bool waits_longer =
       mean_wait_ps(requests, n - quarter, n) > growth * mean_wait_ps(requests, quarter, half);
   out.is_saturated = lags && waits_longer;

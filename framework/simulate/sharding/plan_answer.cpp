@@ -52,13 +52,13 @@ void place(PlanAnswer& out, const fabric::Topology& topology) {
   }
 }
 
-// Of the fullest stage: the others hold less, and wait for it.
+// Of the largest_stage stage: the others hold less, and wait for it.
 void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
   const PlannedLayout& chosen = *out.plan.chosen();
   const MemoryUse memory = memory_use(out.graph);
-  std::size_t fullest = 0;
+  std::size_t largest_stage = 0;
   for (std::size_t s = 0; s < memory.stages.size(); ++s) {
-    if (memory.stages[s].total() > memory.stages[fullest].total()) fullest = s;
+    if (memory.stages[s].total() > memory.stages[largest_stage].total()) largest_stage = s;
   }
   if (!out.question.stage_devices.empty()) {
     throw refused("out_of_memory: no cut of " + chosen.configuration.parallel.text() +
@@ -72,7 +72,7 @@ void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
                   chosen.configuration.key(), "more shards, a higher --zero, or a smaller batch");
   }
   const std::int64_t missing = chosen.largest.total() - out.question.bytes_max.value_or(0);
-  const std::vector<OffloadItem> items = offload_items(out.graph, fullest);
+  const std::vector<OffloadItem> items = offload_items(out.graph, largest_stage);
   std::vector<OffloadTier> tiers;
   if (topology != nullptr) tiers = offload_tiers(*topology, out.question.shards);
   for (const OffloadTier& tier : tiers) {

@@ -119,7 +119,7 @@ class Planner {
     }
     PlannedLayout made{.configuration = c, .cost = cost_of(*graph)};
     if (!made.cost.unknown.empty()) {
-      throw refused("nobody knows how long '" + made.cost.unknown + "' takes on this device", {},
+      throw refused("no time of '" + made.cost.unknown + "' on this device is known", {},
                     "name a device whose file states its peaks and its memory bandwidth");
     }
     const MemoryUse memory = memory_use(*graph);

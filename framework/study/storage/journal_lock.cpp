@@ -122,7 +122,7 @@ StudyJournalLock::StudyJournalLock(const std::string& path, int fd, const StudyL
     if (seconds_since(begin) > times.wait_max_s) {
       flock(fd_, LOCK_UN);
       throw Error(ExitCode::error, "another process keeps the lock of this journal", link_,
-                  "end it; remove the lock when nobody holds it");
+                  "end it; remove the lock when no process holds it");
     }
   }
 }

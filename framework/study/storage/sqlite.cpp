@@ -117,7 +117,7 @@ class StudyFile : public sql::Session {
     if (is_study_damage(e)) return damaged_study(&db_, e, path_);
     if (e.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
       return {ExitCode::error, "this file was deleted, moved or replaced while it was open", path_,
-              "the last change is not stored; name the file anew"};
+              "the last change is not stored; name the file again"};
     }
     switch (e.getErrorCode()) {
       case SQLITE_BUSY:

@@ -39,9 +39,9 @@ std::vector<KernelCase> baseline_beside(const BenchRequest& request,
   return out;
 }
 
-void lay_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
-                    std::vector<KernelCase>& cases, KernelMeasuring& measuring,
-                    std::optional<RunPeaks>& peaks) {
+void spread_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
+                       std::vector<KernelCase>& cases, KernelMeasuring& measuring,
+                       std::optional<RunPeaks>& peaks) {
   const auto named = node_job(request.nodes);
   if (!named) return;
   for (const KernelCase& c : cases) require_ranks(c, ranks_of(named->nodes));

@@ -18,8 +18,8 @@ std::vector<KernelCase> baseline_beside(const BenchRequest& request,
 // With --mpi-hosts: the cases lie on those nodes from now on, as device "0@2", and no peak of this
 // machine bounds them. Asks the nodes first. Throws Error: exit 2 for cases that are no collectives
 // of as many ranks, or nodes with unequal numbers of them; 5 for nodes that are not alike.
-void lay_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
-                    std::vector<KernelCase>& cases, KernelMeasuring& measuring,
-                    std::optional<RunPeaks>& peaks);
+void spread_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
+                       std::vector<KernelCase>& cases, KernelMeasuring& measuring,
+                       std::optional<RunPeaks>& peaks);
 
 }  // namespace halmark::tune

@@ -20,7 +20,7 @@ class KernelMeasurer {
     std::int64_t id = 0;
     bool is_found = false;
   };
-  virtual Run begin(const RunInfo& run, bool begins_anew) = 0;
+  virtual Run begin(const RunInfo& run, bool starts_new_run) = 0;
   // All rows, stored ones included; whoever measures commits each to the run's journal first. What
   // was stopped has no row. Of `options` rounds, seed, stacks and hooks are kept, but no sink.
   virtual std::vector<Measurement> measure(std::int64_t run, std::span<const KernelCase> cases,

@@ -28,7 +28,7 @@ RunInfo run_info(const TunePlan& plan, const MeasureContext& context) {
 }
 
 std::optional<std::int64_t> run_to_go_on_with(const TunePlan& plan, const MeasureContext& context) {
-  if (context.begins_anew) return std::nullopt;
+  if (context.starts_new_run) return std::nullopt;
   auto run = find_run(*context.store, plan.hash(), plan.target().identity());
   if (run && plan.sweep().nightly && !goes_on_with(*context.store, *run, context.night.date))
     run.reset();
@@ -78,8 +78,8 @@ void MeasuredEvaluator::begin_run() {
   if (found) {
     run = {.id = *found, .is_found = true};
   } else if (context_.fleet != nullptr) {
-    const bool begins_anew = context_.begins_anew || plan_.sweep().nightly;
-    run = context_.fleet->begin(run_info(plan_, context_), begins_anew);
+    const bool starts_new_run = context_.starts_new_run || plan_.sweep().nightly;
+    run = context_.fleet->begin(run_info(plan_, context_), starts_new_run);
   } else {
     run.id = context_.store->begin_run(run_info(plan_, context_));
   }

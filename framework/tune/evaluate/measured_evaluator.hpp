@@ -46,7 +46,7 @@ struct MeasureContext {
   std::string command;                     // that makes the run again
   std::vector<std::string> machine_lines;  // kept with the run
   WorkerLimits worker_limits;
-  bool begins_anew = false;         // also where this plan has a run here
+  bool starts_new_run = false;      // also where this plan has a run here
   Steering* steering = nullptr;     // of who proposes instead of a sampler
   KernelMeasurer* fleet = nullptr;  // who measures instead of this machine
   std::optional<NodeJob> job = {};  // whose nodes the plan's collectives lie on

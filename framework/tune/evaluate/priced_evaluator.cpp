@@ -15,7 +15,7 @@ std::vector<Evaluation> PricedEvaluator::evaluate(std::span<const Configuration>
     Composers one(spec_, target_, false);
     const Composers::Entry& entry = one.of(c);
     out.push_back(entry.composer
-                      ? entry.composer->compose(on_paper(source_, entry.composer->graph()))
+                      ? entry.composer->compose(modelled_lookup(source_, entry.composer->graph()))
                       : refused_evaluation(c, *entry.refusal));
     times_.push_back({began, std::chrono::system_clock::now()});
   }

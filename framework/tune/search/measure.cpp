@@ -129,9 +129,10 @@ std::string MeasuredSweep::kept_text(std::int64_t run) const {
   const std::string begun =
       fmt::format("run {}, begun {}", run, context_.store->run_info(run).started_utc);
   if (evaluator_.new_rows() == 0) {
-    return "stored figures of " + begun + ": nothing was measured now; --again measures anew";
+    return "stored figures of " + begun +
+           ": nothing was measured now; --rerun measures in a new run";
   }
-  return fmt::format("{}, went on: {} rows were kept, {} measured now", begun,
+  return fmt::format("{}, resumed: {} rows were stored, {} measured now", begun,
                      evaluator_.kept_rows(), evaluator_.new_rows());
 }
 

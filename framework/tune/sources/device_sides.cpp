@@ -89,7 +89,7 @@ DeviceSide device_side(const Named& name, const Device& device,
   DeviceSide out = side_of(name, TimeBasis::bound, bound_kernels(problems, device));
   take_device(out, device);
   out.lines = {"bound: the least times at the peaks of " + device.name +
-               ", no measurement: what it reaches of them nobody saw"};
+               ", no measurement of this device"};
   return out;
 }
 

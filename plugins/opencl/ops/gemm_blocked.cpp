@@ -88,10 +88,10 @@ void require_sense(const Blocking& b, const GemmProblem& p) {
     unsupported("blocks of " + std::to_string(b.rows) + " rows; m is " + std::to_string(p.m));
   }
   if (b.shares_src() && b.group_columns == 1) {
-    unsupported("src in local memory needs group_columns > 1: nobody shares it");
+    unsupported("src in local memory needs group_columns > 1: nothing else shares it");
   }
   if (b.shares_wei() && b.group_rows == 1) {
-    unsupported("wei in local memory needs group_rows > 1: nobody shares it");
+    unsupported("wei in local memory needs group_rows > 1: nothing else shares it");
   }
   if (b.local == local_none && b.depth != depths.front()) {
     unsupported("depth is of local memory alone; without it " + std::to_string(depths.front()));

@@ -62,7 +62,7 @@ TEST_F(Nightly, a_killed_night_goes_on_and_the_next_call_is_another) {
   }
   const Outcome o = night("2026-11-16");
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("went on"));
+  EXPECT_THAT(o.out, HasSubstr(", resumed: "));
   EXPECT_EQ(night("2026-11-16").exit_code, 0);
   EXPECT_THAT(data_of({"history", "--list", "--db", "r.db"})["runs"], SizeIs(2));
 }
@@ -123,12 +123,12 @@ TEST_F(NightlyBuilds, a_new_build_that_is_slower_is_found_in_its_first_night) {
   }
   const Outcome first = night_of(slow, "2026-11-12");
   ASSERT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_THAT(first.out, HasSubstr("took turns with build")) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("interleaved with build")) << first.err;
   EXPECT_THAT(called("SLOWER"), AllOf(Not(testing::IsEmpty()), Each(testing::StartsWith("rope "))))
       << halmark({"history", "--db", "r.db"}).out;
   EXPECT_THAT(called("FASTER"), testing::IsEmpty());
   EXPECT_EQ(halmark({"history", "--db", "r.db"}).exit_code, 3);
-  EXPECT_THAT(halmark({"history", "--db", "r.db"}).out, HasSubstr("in turns"));
+  EXPECT_THAT(halmark({"history", "--db", "r.db"}).out, HasSubstr("interleaved"));
   // And its repair.
   ASSERT_EQ(night_of(build("good", "seed=2"), "2026-11-13").exit_code, 0);
   EXPECT_THAT(called("SLOWER"), testing::IsEmpty());
@@ -154,7 +154,7 @@ TEST_F(NightlyBuilds, two_builds_take_turns_on_demand) {
       "--dtype", "f32"};
   const Outcome o = halmark(live);
   EXPECT_EQ(o.exit_code, 3) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("SLOWER"), HasSubstr("took turns on the same inputs")));
+  EXPECT_THAT(o.out, AllOf(HasSubstr("SLOWER"), HasSubstr("interleaved on the same inputs")));
   live[3] = good;
   EXPECT_EQ(halmark(live).exit_code, 0);
   // Noise that decides nothing fails no gate.

@@ -132,7 +132,7 @@ TEST_F(Tune, a_second_run_measures_nothing_again) {
   EXPECT_EQ(envelope_of(second.out)["data"]["front"], envelope_of(first.out)["data"]["front"]);
   EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM run"), 1);
   EXPECT_THAT(envelope_of(second.out)["data"]["notes"].dump(),
-              testing::AllOf(HasSubstr("stored figures of run 1"), HasSubstr("--again")));
+              testing::AllOf(HasSubstr("stored figures of run 1"), HasSubstr("--rerun")));
   EXPECT_EQ(envelope_of(first.out)["data"]["notes"].dump().find("stored figures"),
             std::string::npos);
   // A run of its own, and none of the first one's rows.

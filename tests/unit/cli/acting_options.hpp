@@ -376,7 +376,7 @@ inline constexpr const char* acting_options = R"(
   --dtype fp8
   --ttft 1s
   --tpot 1s
-  ! --again --no-winners --gap --safety --validate: of measured sweeps: tests/integration/tune
+  ! --brief --rerun --no-winners --gap --safety --validate: of measured sweeps: tests/integration/tune
 > tune small.toml --latency roofline --device-file h100-sxm --as k8s --server-version 0.20.1 --nodes nodes.toml --db x.db
   --server-version 0.24.0
   --engine sglang

@@ -210,7 +210,7 @@ TEST(LaunchFiles, of_two_servers_start_both_and_wait) {
                      "  --tensor-parallel-size 2 \\\n",
                      "\n# server 2 of 2\nCUDA_VISIBLE_DEVICES=2,3 vllm serve",
                      " \\\n  --port 8001 &\nwait\n",
-                     "\n# memory of the fullest rank: 20 GiB of weights, 30 GiB of keys "
+                     "\n# peak rank memory: 20 GiB of weights, 30 GiB of keys "
                      "and values, 4 GiB of activations\n",
                      "\n# point 1 of 1: ",
                      "\n# forecast (times: roofline): memory 0.00 GB, TTFT 50.0 ms, TPOT 10.0 ms, ",

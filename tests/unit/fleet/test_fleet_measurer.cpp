@@ -27,7 +27,7 @@ class FleetMeasurerTest : public FleetDatabase {
         *store_, FleetOptions{.need = need(),
                               .say = [this](const std::string& line) { said_.push_back(line); },
                               .poll_s = 0.02,
-                              .unheard_s = 0.2});
+                              .pending_notice_s = 0.2});
   }
   CampaignOptions order(int rounds = 1) {
     CampaignOptions out;
@@ -212,7 +212,7 @@ TEST(WhyUnclaimed, is_of_the_last_agent_that_does_not_fit) {
     out.doing = "moved";
     return out;
   };
-  const auto why = [&](std::vector<Agent> agents) { return why_unclaimed(need, agents); };
+  const auto why = [&](std::vector<Agent> agents) { return pending_reason(need, agents); };
   EXPECT_EQ(why({agent("a", {{"cpu-1a"}, {}, "1"})}),
             "no agent has the class cpu-1a + device-2b: a has cpu-1a");
   EXPECT_EQ(why({agent("a", need, "unfit")}), "a is unfit: moved");

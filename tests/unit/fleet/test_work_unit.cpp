@@ -115,7 +115,7 @@ TEST(Fleet, classes_are_fingerprints_without_hosts) {
 TEST(Fleet, says_why_nobody_takes_what_waits) {
   const Fitness need{.classes = {"cpu-1a"}, .plugins = {{"cpu", "h1"}}, .tool = "1"};
   const char* nobody = "no agent is there";
-  EXPECT_THAT(why_unclaimed(need, {}), testing::HasSubstr(nobody));
+  EXPECT_THAT(pending_reason(need, {}), testing::HasSubstr(nobody));
   struct Row {
     Fitness offer;
     const char* why;
@@ -134,7 +134,7 @@ TEST(Fleet, says_why_nobody_takes_what_waits) {
     Agent agent{.node = "n1", .offer = row.offer, .state = row.state};
     agent.lease_s = 10;
     agent.silent_s = row.silent_s;
-    const std::string why = why_unclaimed(need, std::span(&agent, 1));
+    const std::string why = pending_reason(need, std::span(&agent, 1));
     EXPECT_THAT(why, testing::HasSubstr(row.why));
     EXPECT_EQ(why.empty(), row.why == std::string()) << why;
   }

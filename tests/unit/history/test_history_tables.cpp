@@ -62,8 +62,8 @@ TEST(HistoryTable, says_where_a_change_lies_and_what_else_changed_there) {
   text = history_view(night).text;
   EXPECT_THAT(text, HasSubstr("run 3 to 4, the plugin is the same: the machine, a library or "
                               "halmark changed\n"));
-  night.series[0].duet = HeardDuet{.run = 5, .old_build = "a", .new_build = "b"};
-  EXPECT_THAT(history_view(night).text, HasSubstr("  run 5: build a to b in turns\n"));
+  night.series[0].duet = StoredDuet{.run = 5, .old_build = "a", .new_build = "b"};
+  EXPECT_THAT(history_view(night).text, HasSubstr("  run 5: build a to b interleaved\n"));
   EXPECT_EQ(history_view(night).data["series"][0]["duet"]["run"], 5);
   EXPECT_THAT(history_view(night_of(Change::undecided)).text, HasSubstr("  too wide\n"));
   EXPECT_THAT(history_view(night_of(Change::faster)).text, HasSubstr("FASTER"));
@@ -186,10 +186,10 @@ TEST(DuetsTable, has_the_worst_first_and_says_what_is_open) {
   EXPECT_LT(view.text.find("m=2"), view.text.find("INVALID"));
   EXPECT_LT(view.text.find("INVALID"), view.text.find("SAME"));
   EXPECT_THAT(view.text,
-              testing::EndsWith("build a (old) and b (new) took turns on the same inputs\n"));
+              testing::EndsWith("build a (old) and b (new), interleaved on the same inputs\n"));
   EXPECT_TRUE(view.data["duets"][2]["ratio"].is_null());
   EXPECT_NEAR(view.data["duets"][0]["ratio"].get<double>(), 1.08, 1e-9);
-  EXPECT_THAT(duets_view({}, 0.03).text, Not(HasSubstr("took turns")));
+  EXPECT_THAT(duets_view({}, 0.03).text, Not(HasSubstr("interleaved")));
   EXPECT_EQ(duets_exit(duets, 0.03), ExitCode::gate_failed);
   EXPECT_EQ(duets_exit(duets, 0.03, true), ExitCode::gate_failed);
   EXPECT_EQ(duets_exit({failed, duet_of(1, 0)}, 0.03), ExitCode::partial);
@@ -208,7 +208,7 @@ TEST(FalseAlarmsText, counts_what_was_called_and_what_a_duet_confirmed) {
   // Of 1 in 200 one-sided: 2.35 %, by Clopper and Pearson.
   EXPECT_EQ(view.text,
             "\na build against itself: 3 of 200 comparisons called a change of 3.00 % or "
-            "more, duets confirmed 1: 0.50 % false alarms (95 % below 2.35 %)\n");
+            "more, interleaved pairs confirmed 1: 0.50 % false alarms (95 % below 2.35 %)\n");
   EXPECT_EQ(view.data["chain"]["called"], 3);
   EXPECT_EQ(FalseAlarms{}.share(), 0);
 }

@@ -212,13 +212,13 @@ SeriesHistory moved(Change change, const std::string& reason = {}) {
 }
 
 TEST(NightVerdict, a_duet_replaces_what_the_nights_say) {
-  HeardDuet slower{
+  StoredDuet slower{
       .run = 7,
       .old_build = "a",
       .new_build = "b",
       .verdict = {.change = Change::slower, .ratio = 1.05, .interval = {1.04, 1.06}, .p = 1e-6}};
   SeriesHistory one = moved(Change::same, "calm");
-  hear_duet(one, slower);
+  apply_duet(one, slower);
   EXPECT_EQ(one.change, Change::undecided) << "until q is known";
   EXPECT_EQ(one.reason, "");
   EXPECT_EQ(one.ratio, 1.05);
@@ -227,10 +227,10 @@ TEST(NightVerdict, a_duet_replaces_what_the_nights_say) {
   EXPECT_EQ(one.p, 1e-6);
   ASSERT_TRUE(one.duet);
   EXPECT_EQ(one.duet->run, 7);
-  HeardDuet same = slower;
+  StoredDuet same = slower;
   same.verdict.change = Change::same;
   one = moved(Change::undecided, "alone");
-  hear_duet(one, same);
+  apply_duet(one, same);
   EXPECT_EQ(one.change, Change::same);
   EXPECT_EQ(one.p, 1);
   EXPECT_EQ(one.ratio, 1.05) << "what SAME rests on";
@@ -238,21 +238,21 @@ TEST(NightVerdict, a_duet_replaces_what_the_nights_say) {
   EXPECT_EQ(one.reason, "") << "its nights were too wide to decide";
   one = moved(Change::undecided, "alone");
   one.stands_out = true;
-  hear_duet(one, same);
-  EXPECT_THAT(one.reason, HasSubstr("the machine moved"));
+  apply_duet(one, same);
+  EXPECT_THAT(one.reason, HasSubstr("the machine drifted"));
   one = moved(Change::same);
-  hear_duet(one, same);
+  apply_duet(one, same);
   EXPECT_EQ(one.reason, "");
-  HeardDuet open = slower;
+  StoredDuet open = slower;
   open.verdict = {.change = Change::undecided, .reason = "scatter"};
   one = moved(Change::same);
-  hear_duet(one, open);
+  apply_duet(one, open);
   EXPECT_EQ(one.change, Change::same);
   EXPECT_EQ(one.reason, "");
   one = moved(Change::waiting);
-  hear_duet(one, open);
+  apply_duet(one, open);
   EXPECT_EQ(one.change, Change::undecided);
-  EXPECT_EQ(one.reason, "the duet of both builds has no answer: scatter");
+  EXPECT_EQ(one.reason, "the interleaved pairs of both builds decide nothing: scatter");
 }
 
 TEST(NightVerdict, q_at_the_rate_is_called_and_what_is_invalid_is_left_out) {

@@ -79,10 +79,10 @@ TEST(HistoryDocument, has_every_figure_of_its_nights) {
   NightReport one = night();
   one.series[0].nights[0].bytes_per_s = 5e10;
   one.series[0].nights[0].processes = {1, 2, 3};
-  one.series[0].duet = HeardDuet{.run = 2,
-                                 .old_build = "a",
-                                 .new_build = "b",
-                                 .verdict = {.change = Change::slower, .ratio = 1.2, .pairs = 9}};
+  one.series[0].duet = StoredDuet{.run = 2,
+                                  .old_build = "a",
+                                  .new_build = "b",
+                                  .verdict = {.change = Change::slower, .ratio = 1.2, .pairs = 9}};
   one.series.push_back({.name = {.what = "lost"}, .reason = "few"});
   const Json data = history_view(one).data;
   const Json& first = data["series"][0];

@@ -246,7 +246,7 @@ TEST_F(SharedTables, a_writer_whose_row_another_changed_stops) {
   PostgresServer::get()->sql(url_, "UPDATE halmark.writer SET chain = 'x' WHERE id = " + writer);
   const Error error = error_of([&] { store->append(1, numbered_measurement(4)); });
   EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_THAT(error.line(), testing::HasSubstr("somebody else changed writer " + writer +
+  EXPECT_THAT(error.line(), testing::HasSubstr("another program changed writer " + writer +
                                                ", which is this process"));
   EXPECT_EQ(one("SELECT count(*) FROM halmark.entry"), "3");
 }

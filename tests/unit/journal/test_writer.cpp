@@ -123,7 +123,7 @@ TEST_F(Writer, notices_what_was_copied_over_the_file_in_place) {
   fs::copy_file(folder_ / "b.db", path_, fs::copy_options::overwrite_existing);
   const Error error = error_of_the_next_row();
   EXPECT_EQ(error.exit_code(), ExitCode::error) << error.line();
-  EXPECT_THAT(error.line(), HasSubstr("was overwritten by somebody"));
+  EXPECT_THAT(error.line(), HasSubstr("was overwritten by another program"));
   EXPECT_THAT(error.remedy(), HasSubstr("(2) are lost, because they could not be copied"))
       << "the copy took their place";
   EXPECT_FALSE(fs::exists(path_ + ".rescued"));
@@ -135,7 +135,7 @@ TEST_F(Writer, notices_what_was_copied_over_the_file_in_place) {
 
 TEST_F(Writer, notices_a_file_that_was_emptied_in_place) {
   fs::resize_file(path_, 0);
-  EXPECT_THAT(error_of_the_next_row().line(), HasSubstr("was overwritten by somebody"));
+  EXPECT_THAT(error_of_the_next_row().line(), HasSubstr("was overwritten by another program"));
   EXPECT_EQ(seeds_in(path_ + ".rescued"), (std::vector<std::uint64_t>{1, 2}));
 }
 

@@ -110,15 +110,15 @@ TEST(ShardPlaces, a_stated_part_is_no_other) {
 
 TEST(ShardPlaces, are_replicas_of_a_configuration_without_a_layout) {
   Configuration plain;
-  lay_on("", "w", plain);
+  assign_placement("", "w", plain);
   EXPECT_TRUE(plain.places.empty());
   EXPECT_EQ(plain.parallel.dp, 1);
-  lay_on("cpu:0/2 + cpu:0/2", "w", plain);
+  assign_placement("cpu:0/2 + cpu:0/2", "w", plain);
   EXPECT_EQ(plain.places.size(), 2U);
   EXPECT_EQ(plain.parallel.dp, 2);
   Configuration split;
   split.parallel.tp = 2;
-  lay_on("3 x cpu:0/3", "w", split);
+  assign_placement("3 x cpu:0/3", "w", split);
   EXPECT_EQ(split.places.size(), 3U);
   EXPECT_EQ(split.parallel.dp, 1) << "who has a layout keeps it";
 }

@@ -71,7 +71,7 @@ TrimResult by_definition(const std::vector<TrimGroup>& groups, const std::vector
     return total(with) - total(without);
   };
   while (total(kept) > budget) {
-    std::size_t dearest = groups.size();
+    std::size_t most_expensive = groups.size();
     double most = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       int of_class = 0;
@@ -80,11 +80,11 @@ TrimResult by_definition(const std::vector<TrimGroup>& groups, const std::vector
       }
       if (!kept[g] || of_class == 1 || own(g) <= most) continue;
       most = own(g);
-      dearest = g;
+      most_expensive = g;
     }
-    if (dearest == groups.size()) break;
-    kept[dearest] = false;
-    dropped.push_back(dearest);
+    if (most_expensive == groups.size()) break;
+    kept[most_expensive] = false;
+    dropped.push_back(most_expensive);
   }
   double room = budget - total(kept);
   for (auto it = dropped.rbegin(); it != dropped.rend(); ++it) {

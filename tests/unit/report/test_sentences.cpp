@@ -81,7 +81,7 @@ TEST(Sentences, what_ran_between_its_neighbours_is_a_span_over_the_front) {
   report.evaluations[0].estimate->in_stack_share = 0.72;
   report.evaluations[1].estimate->in_stack_share = 0.78;
   EXPECT_EQ(in_stack_text(report),
-            "kernels between their neighbours: 72.0 % .. 78.0 % of the time "
+            "kernels measured in-stack: 72.0 % .. 78.0 % of the time "
             "of the front's steps; the rest in loops of their own");
 }
 

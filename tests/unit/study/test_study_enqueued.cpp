@@ -165,7 +165,7 @@ TEST_F(Enqueued, attributes_that_are_no_json_are_passed_over) {
   EXPECT_EQ(answer(R"({"ask":1})").at("trials").size(), 1u);
   Study again(*store_, space(), {.name = "s", .sampler = "nsga2", .seed = 5});
   EXPECT_EQ(again.ask(1).size(), 1u);
-  EXPECT_EQ(again.strangers(), 0u);
+  EXPECT_EQ(again.foreign_trials(), 0u);
   EXPECT_EQ(answer(R"({"front":1})").at("trials").size(), 1u) << "the second breaks a constraint";
 }
 

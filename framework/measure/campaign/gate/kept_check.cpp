@@ -297,7 +297,7 @@ std::string kept_method(const KeptChecks& checks, const std::string& when) {
   text += ": a fault of every 10th is found with " + number_text(100 * (1 - missed), 3) + " %";
   if (checks.rows > 0) text += ", " + std::to_string(checks.rows) + " with changed inputs";
   if (checks.redrawn > 0) {
-    text += ", inputs written anew in front of " + std::to_string(checks.redrawn) + " samples";
+    text += ", inputs rewritten before " + std::to_string(checks.redrawn) + " samples";
   }
   return text;
 }

@@ -36,8 +36,8 @@ void place_meeting(const OperatorGraph& graph, const Operator& op, const StackPl
 
 // Of the kernels that ranks execute at once, a node has its own. A collective whose ranks lie on
 // several is measured over as many.
-void lay_over_nodes(const OperatorGraph& graph, const Operator& op, int per_node, int& devices,
-                    KernelCase& out) {
+void spread_over_nodes(const OperatorGraph& graph, const Operator& op, int per_node, int& devices,
+                       KernelCase& out) {
   devices = std::min(devices, per_node);
   if (op.kind != OperatorKind::collective) return;
   const MeetingSpread spread = meeting_spread(graph.configuration.parallel, op.split, per_node);
@@ -63,7 +63,7 @@ KernelCase place(const OperatorGraph& graph, const Operator& op, const Problem& 
     if (op.kind == OperatorKind::collective) place_meeting(graph, op, placement, out);
   }
   if (placement.per_node > 0) {
-    lay_over_nodes(graph, op, placement.per_node, devices, out);
+    spread_over_nodes(graph, op, placement.per_node, devices, out);
     shards = devices;
   }
   out.shards_at_once = devices;

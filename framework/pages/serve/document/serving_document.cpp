@@ -46,7 +46,7 @@ Json figures_of(const tune::ServedSimulation& served) {
   }
   add("cache_peak", "cache in use, most", "1", "cache", kept);
   add("evicted", "KV blocks evicted", "", "cache", static_cast<double>(evicted));
-  add("put_off", "requests put off", "", "cache", static_cast<double>(waited));
+  add("put_off", "preemptions", "", "cache", static_cast<double>(waited));
   return out;
 }
 

@@ -18,7 +18,7 @@ struct TooManyEvents {};
 Estimate composed(const PricedSystem& system, const OperatorGraph& graph) {
   const int ranks = graph.configuration.devices();
   const Composer composer(graph, system.target().placement(ranks), system.target().facts(ranks));
-  Evaluation evaluation = composer.compose(tune::on_paper(system.chain(), graph));
+  Evaluation evaluation = composer.compose(tune::modelled_lookup(system.chain(), graph));
   if (evaluation.estimate) return *std::move(evaluation.estimate);
   throw refused("no time of this step is known: " + evaluation.reason, {}, "choose another dtype");
 }

@@ -54,7 +54,7 @@ std::string outcome_of(int status, bool is_stopped) {
   if (WIFSIGNALED(status)) return "ended by signal " + std::to_string(WTERMSIG(status));
   const int code = WEXITSTATUS(status);
   if (code == 0) return "complete";
-  if (is_stopped && code == 130) return "stopped; resume goes on where it was";
+  if (is_stopped && code == 130) return "stopped; resume continues where it was";
   return "exit code " + std::to_string(code);
 }
 

@@ -61,7 +61,8 @@ NightBuilds builds_of_night(const MeasuredEvaluator& evaluator) {
   out.good = find_kept_build(context.night.builds_folder, before);
   if (!out.good) {
     out.note = "the build of the nights before (" + before.substr(0, 12) +
-               ") is not kept any more: no duet tells a change of the code from one of the machine";
+               ") is not stored any more: no interleaved pair tells a change of the code from one "
+               "of the machine";
   }
   return out;
 }
@@ -87,8 +88,8 @@ std::vector<std::string> measure_night_duets(MeasuredEvaluator& evaluator,
     done += batch.size();
   }
   notes.push_back(
-      fmt::format("another build than the nights before: {} of {} kernels, what moved "
-                  "most first, took turns with build {} in {:.0f} s",
+      fmt::format("another build than the nights before: {} of {} kernels, the most changed "
+                  "first, interleaved with build {} in {:.0f} s",
                   done, cases.size(), builds.good->id.substr(0, 12), seconds_since(begin)));
   return notes;
 }

@@ -32,7 +32,7 @@ Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph) {
   };
 }
 
-Composer::Lookup on_paper(const LatencyChain& chain, const OperatorGraph& graph) {
+Composer::Lookup modelled_lookup(const LatencyChain& chain, const OperatorGraph& graph) {
   std::map<Problem, Work> works;
   for (const Operator& op : graph.operators) {
     if (op.kind == OperatorKind::collective || !op.of_context_rank.empty()) continue;

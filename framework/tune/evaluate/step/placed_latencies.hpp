@@ -17,6 +17,6 @@ void add_fabric(const Target& target, LatencySource& measured, LatencyChain& cha
 Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph);
 
 // latency_of by kernel. `chain` must outlive what is returned.
-Composer::Lookup on_paper(const LatencyChain& chain, const OperatorGraph& graph);
+Composer::Lookup modelled_lookup(const LatencyChain& chain, const OperatorGraph& graph);
 
 }  // namespace halmark::tune

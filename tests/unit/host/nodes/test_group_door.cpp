@@ -38,7 +38,7 @@ class Launcher : public testing::Test {
   const test::ScopedVariable path_{"PATH", folder_.path().string() + ":" + std::getenv("PATH")};
 };
 
-// A caller at the door, with the words of a rank or with others.
+// A caller at the listener, with the words of a rank or with others.
 Channel caller(const std::string& path) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};

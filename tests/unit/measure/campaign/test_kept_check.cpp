@@ -170,7 +170,7 @@ TEST(KeptCheck, inputs_that_were_written_anew_have_an_answer_in_every_row) {
     EXPECT_THAT(stale.check().result.reason, HasSubstr("with all rows of src changed, expected"));
   }
   EXPECT_THAT(kept_method({.redrawn = 3}, "around 9 samples"),
-              HasSubstr("inputs written anew in front of 3 samples"));
+              HasSubstr("inputs rewritten before 3 samples"));
 }
 
 TEST(KeptCheck, at_once_asks_for_no_more_than_that_something_was_written) {

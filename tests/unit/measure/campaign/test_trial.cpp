@@ -58,7 +58,7 @@ TEST(Trial, compares_a_twin_and_lines_once_for_each_shape_and_implementation) {
   const Measurement shape = bench.run(other);
   EXPECT_THAT(shape.correctness.method, HasSubstr("2 rows, 2 columns"));
   EXPECT_THAT(shape.correctness.method, Not(HasSubstr("twin")));
-  EXPECT_EQ(bench.history.twins.size(), 1u);
+  EXPECT_EQ(bench.history.reduced_problems.size(), 1u);
   EXPECT_EQ(bench.history.shapes.size(), 2u);
 }
 
@@ -67,7 +67,7 @@ TEST(Trial, of_a_small_shape_is_its_own_twin) {
   const Measurement row = bench.run(gemm_case());
   ASSERT_EQ(row.status, Status::ok) << row.reason;
   EXPECT_THAT(row.correctness.method, Not(HasSubstr("twin")));
-  EXPECT_TRUE(bench.history.twins.empty());
+  EXPECT_TRUE(bench.history.reduced_problems.empty());
 }
 
 TEST(Trial, states_what_was_staged) {

@@ -80,7 +80,7 @@ TEST(Gbench, two_books_agree_over_many_blocks_and_cycles) {
     Bench bench(30'000);
     const SampleSeries series = bench.take(
         {.name = "blocks", .expected_sample_ns = 1e6, .first_block = 2}, make_budget(3e6));
-    EXPECT_EQ(series.book_error, "");
+    EXPECT_EQ(series.totals_mismatch, "");
     EXPECT_EQ(series.stop_rule, StopReason::budget);
     double sum_ns = 0;
     for (const TimedSample& sample : series.samples) sum_ns += sample.wall_ns;
@@ -180,7 +180,7 @@ TEST(Gbench, the_deadline_counts_when_a_sample_ends_on_it) {
                    make_count(1000));
     EXPECT_EQ(series.samples.size(), late_ns == 0 ? 3u : 4u);
     EXPECT_EQ(series.stop_rule, StopReason::deadline);
-    EXPECT_EQ(series.book_error, "");
+    EXPECT_EQ(series.totals_mismatch, "");
   }
 }
 

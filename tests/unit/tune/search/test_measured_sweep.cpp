@@ -189,7 +189,7 @@ TEST(MeasuredSweep, says_that_its_figures_are_stored_ones) {
   MeasuredSweep sweep(recorded.plan(), recorded.context(), std::nullopt);
   EXPECT_EQ(sweep.measure().kept,
             "stored figures of run 1, begun 2026-11-21T10:20:30Z: nothing was measured now; "
-            "--again measures anew");
+            "--rerun measures in a new run");
 }
 
 TEST(StepFront, decode_comes_first_and_phases_do_not_compete) {

@@ -9,9 +9,9 @@
 
 namespace halmark {
 
-class RankDoor {
+class RankAcceptor {
  public:
-  virtual ~RankDoor() = default;
+  virtual ~RankAcceptor() = default;
   // Of halmark-worker, so that it comes here.
   virtual std::vector<std::string> arguments() const = 0;
   // What the rank's hello has to carry.
@@ -22,9 +22,9 @@ class RankDoor {
   virtual bool is_complete() const { return true; }
 
  protected:
-  RankDoor() = default;
-  RankDoor(const RankDoor&) = delete;
-  RankDoor& operator=(const RankDoor&) = delete;
+  RankAcceptor() = default;
+  RankAcceptor(const RankAcceptor&) = delete;
+  RankAcceptor& operator=(const RankAcceptor&) = delete;
 };
 
 }  // namespace halmark

@@ -1,4 +1,4 @@
-#include "host/nodes/network_door.hpp"
+#include "host/nodes/rank_listener.hpp"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -78,7 +78,7 @@ void set_up(int socket) {
 
 }  // namespace
 
-NetworkDoor::NetworkDoor(const std::string& address, int ranks)
+RankListener::RankListener(const std::string& address, int ranks)
     : token_(draw_long_token()), meetings_(static_cast<std::size_t>(ranks)) {
   const Addresses found = addresses_of(address, 0);
   if (!found || is_wildcard(found->ai_addr)) {
@@ -105,16 +105,16 @@ NetworkDoor::NetworkDoor(const std::string& address, int ranks)
   port_ = std::stoi(port.data());
 }
 
-std::vector<std::string> NetworkDoor::arguments() const {
+std::vector<std::string> RankListener::arguments() const {
   return {"--connect-to", address_, "--port", std::to_string(port_)};
 }
 
-bool NetworkDoor::is_complete() const {
+bool RankListener::is_complete() const {
   return std::ranges::all_of(meetings_, [](const FileDescriptor& m) { return bool(m); });
 }
 
 // Callers that say nothing take a place only for a while, and no more of them than there is room.
-void NetworkDoor::admit_callers() {
+void RankListener::admit_callers() {
   const std::size_t callers_max = 4 * meetings_.size() + 64;
   FileDescriptor caller(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!caller) return;
@@ -123,7 +123,7 @@ void NetworkDoor::admit_callers() {
       {.socket = std::move(caller), .until = std::chrono::steady_clock::now() + patience});
 }
 
-bool NetworkDoor::hear(Caller& caller) {
+bool RankListener::read_handshake(Caller& caller) {
   if (caller.read == opening_bytes) return true;
   const ssize_t count = ::recv(caller.socket.get(), caller.opening.data() + caller.read,
                                opening_bytes - caller.read, MSG_DONTWAIT);
@@ -131,7 +131,7 @@ bool NetworkDoor::hear(Caller& caller) {
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-std::optional<protocol::Channel> NetworkDoor::opened(Caller& caller) {
+std::optional<protocol::Channel> RankListener::opened(Caller& caller) {
   Opening opening{};
   std::memcpy(&opening, caller.opening.data(), sizeof opening);
   if (!is_same(opening.greeting, greeting.data(), greeting.size()) ||
@@ -149,12 +149,13 @@ std::optional<protocol::Channel> NetworkDoor::opened(Caller& caller) {
   return std::nullopt;
 }
 
-std::optional<protocol::Channel> NetworkDoor::accept() {
+std::optional<protocol::Channel> RankListener::accept() {
   std::vector<pollfd> entries{{listener_.get(), POLLIN, 0}};
   for (const Caller& caller : callers_) entries.push_back({caller.socket.get(), POLLIN, 0});
   if (::poll(entries.data(), entries.size(), 50) < 0) return std::nullopt;
   const auto now = std::chrono::steady_clock::now();
-  std::erase_if(callers_, [&](Caller& caller) { return !hear(caller) || now > caller.until; });
+  std::erase_if(callers_,
+                [&](Caller& caller) { return !read_handshake(caller) || now > caller.until; });
   const auto whole = std::ranges::find(callers_, opening_bytes, &Caller::read);
   if (whole != callers_.end()) {
     Caller caller = std::move(*whole);
@@ -165,8 +166,8 @@ std::optional<protocol::Channel> NetworkDoor::accept() {
   return std::nullopt;
 }
 
-FileDescriptor call_door(const std::string& address, int port, const std::string& token, int rank,
-                         RankLine line) {
+FileDescriptor connect_rank(const std::string& address, int port, const std::string& token,
+                            int rank, RankLine line) {
   const Addresses found = addresses_of(address, port);
   if (!found || token.size() != token_digits) return {};
   FileDescriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/text/error.hpp"
-#include "host/nodes/network_door.hpp"
+#include "host/nodes/rank_listener.hpp"
 #include "host/process/shared_memory.hpp"
 
 namespace halmark {
@@ -20,25 +20,25 @@ namespace {
 
 constexpr const char* loopback = "127.0.0.1";
 
-std::optional<protocol::Channel> await_channel(NetworkDoor& door, int tries = 40) {
+std::optional<protocol::Channel> await_channel(RankListener& listener, int tries = 40) {
   for (int i = 0; i < tries; ++i) {
-    if (auto channel = door.accept()) return channel;
+    if (auto channel = listener.accept()) return channel;
   }
   return std::nullopt;
 }
 
-FileDescriptor caller_of(const NetworkDoor& door) {
+FileDescriptor caller_of(const RankListener& listener) {
   FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(door.port()));
+  address.sin_port = htons(static_cast<std::uint16_t>(listener.port()));
   ::inet_pton(AF_INET, loopback, &address.sin_addr);
   EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   return socket;
 }
 
-FileDescriptor call(const NetworkDoor& door, RankLine line, int rank = 0) {
-  return call_door(loopback, door.port(), door.token(), rank, line);
+FileDescriptor call(const RankListener& listener, RankLine line, int rank = 0) {
+  return connect_rank(loopback, listener.port(), listener.token(), rank, line);
 }
 
 void expect_closed(const FileDescriptor& caller) {
@@ -49,60 +49,62 @@ void expect_closed(const FileDescriptor& caller) {
 }
 
 TEST(NetworkDoor, a_rank_with_the_token_brings_its_two_lines) {
-  NetworkDoor door(loopback, 2);
-  EXPECT_EQ(door.token().size(), 64u);
+  RankListener listener(loopback, 2);
+  EXPECT_EQ(listener.token().size(), 64u);
   for (const int rank : {1, 0}) {
-    EXPECT_FALSE(door.is_complete());
-    const auto meetings = call(door, RankLine::meetings, rank),
-               requests = call(door, RankLine::requests, rank);
+    EXPECT_FALSE(listener.is_complete());
+    const auto meetings = call(listener, RankLine::meetings, rank),
+               requests = call(listener, RankLine::requests, rank);
     ASSERT_TRUE(meetings && requests);
-    const auto channel = await_channel(door);
+    const auto channel = await_channel(listener);
     ASSERT_TRUE(channel);
     EXPECT_EQ(channel->memory_by(), protocol::MemoryBy::copy);
-    for (int i = 0; i < 3; ++i) EXPECT_FALSE(door.accept());
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(listener.accept());
   }
-  EXPECT_TRUE(door.is_complete());
+  EXPECT_TRUE(listener.is_complete());
 }
 
 TEST(NetworkDoor, another_token_rank_or_greeting_is_closed_without_an_answer) {
-  NetworkDoor door(loopback, 2);
-  std::string false_token = door.token();
+  RankListener listener(loopback, 2);
+  std::string false_token = listener.token();
   false_token.back() = false_token.back() == '0' ? '1' : '0';
   const std::string rank_1("\1\0\0\0\1\0\0\0", 8), rank_2("\1\0\0\0\2\0\0\0", 8);
   for (const std::string& opening :
-       {"HMRANK1\n" + false_token + rank_1, "HMRANK1\n" + door.token() + rank_2,
-        "GET / HT" + door.token() + rank_1}) {
-    const FileDescriptor caller = caller_of(door);
+       {"HMRANK1\n" + false_token + rank_1, "HMRANK1\n" + listener.token() + rank_2,
+        "GET / HT" + listener.token() + rank_1}) {
+    const FileDescriptor caller = caller_of(listener);
     ASSERT_EQ(::send(caller.get(), opening.data(), opening.size(), 0), 80);
-    EXPECT_FALSE(await_channel(door, 4));
+    EXPECT_FALSE(await_channel(listener, 4));
     expect_closed(caller);
   }
 }
 
 TEST(NetworkDoor, tells_ranks_where_it_is_and_its_token_to_nobody) {
-  NetworkDoor door(loopback, 2);
+  RankListener listener(loopback, 2);
   const std::vector<std::string> expected{"--connect-to", loopback, "--port",
-                                          std::to_string(door.port())};
-  EXPECT_EQ(door.arguments(), expected);
-  EXPECT_EQ(door.address(), loopback);
-  EXPECT_EQ(door.token().find_first_not_of("0123456789abcdef"), std::string::npos);
-  EXPECT_NE(NetworkDoor(loopback, 2).token(), door.token());
-  EXPECT_FALSE(call_door(loopback, door.port(), door.token() + "0", 0, RankLine::requests));
-  EXPECT_FALSE(call_door("no such host", door.port(), door.token(), 0, RankLine::requests));
+                                          std::to_string(listener.port())};
+  EXPECT_EQ(listener.arguments(), expected);
+  EXPECT_EQ(listener.address(), loopback);
+  EXPECT_EQ(listener.token().find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_NE(RankListener(loopback, 2).token(), listener.token());
+  EXPECT_FALSE(
+      connect_rank(loopback, listener.port(), listener.token() + "0", 0, RankLine::requests));
+  EXPECT_FALSE(
+      connect_rank("no such host", listener.port(), listener.token(), 0, RankLine::requests));
 }
 
 // Of two lines for the meetings of a rank the first stays; lines of no kind are closed.
 TEST(NetworkDoor, each_rank_has_one_line_for_its_meetings) {
-  NetworkDoor door(loopback, 1);
-  const auto first = call(door, RankLine::meetings);
-  for (int i = 0; i < 40 && !door.is_complete(); ++i) EXPECT_FALSE(door.accept());
-  ASSERT_TRUE(door.is_complete());
+  RankListener listener(loopback, 1);
+  const auto first = call(listener, RankLine::meetings);
+  for (int i = 0; i < 40 && !listener.is_complete(); ++i) EXPECT_FALSE(listener.accept());
+  ASSERT_TRUE(listener.is_complete());
   for (const RankLine line : {RankLine::meetings, static_cast<RankLine>(3)}) {
-    const auto other = call(door, line);
-    EXPECT_FALSE(await_channel(door, 4));
+    const auto other = call(listener, line);
+    EXPECT_FALSE(await_channel(listener, 4));
     expect_closed(other);
   }
-  const auto meetings = door.take_meetings();
+  const auto meetings = listener.take_meetings();
   ASSERT_EQ(meetings.size(), 1u);
   ASSERT_EQ(::send(meetings[0].get(), "x", 1, 0), 1);
   char byte = 0;
@@ -110,9 +112,9 @@ TEST(NetworkDoor, each_rank_has_one_line_for_its_meetings) {
 }
 
 TEST(NetworkDoor, sends_small_messages_at_once_and_notices_who_vanished) {
-  NetworkDoor door(loopback, 1);
-  const auto requests = call(door, RankLine::requests);
-  const auto channel = await_channel(door);
+  RankListener listener(loopback, 1);
+  const auto requests = call(listener, RankLine::requests);
+  const auto channel = await_channel(listener);
   ASSERT_TRUE(channel);
   for (const int socket : {requests.get(), channel->fd()}) {
     int at_once = 0, alive = 0;
@@ -125,21 +127,21 @@ TEST(NetworkDoor, sends_small_messages_at_once_and_notices_who_vanished) {
 
 // In pieces, slowly: whoever says all of it within five seconds is heard.
 TEST(NetworkDoor, hears_an_opening_in_pieces_and_closes_who_takes_too_long) {
-  NetworkDoor door(loopback, 1);
-  const std::string opening = "HMRANK1\n" + door.token() + std::string("\1\0\0\0\0\0\0\0", 8);
-  const FileDescriptor slow = caller_of(door);
+  RankListener listener(loopback, 1);
+  const std::string opening = "HMRANK1\n" + listener.token() + std::string("\1\0\0\0\0\0\0\0", 8);
+  const FileDescriptor slow = caller_of(listener);
   const auto begin = std::chrono::steady_clock::now();
-  const FileDescriptor never = caller_of(door);
+  const FileDescriptor never = caller_of(listener);
   for (std::size_t at = 0; at < 80; at += 16) {
     ASSERT_EQ(::send(slow.get(), opening.data() + at, 16, 0), 16);
     if (at == 64) break;
-    EXPECT_FALSE(await_channel(door, 3));
+    EXPECT_FALSE(await_channel(listener, 3));
   }
-  EXPECT_TRUE(await_channel(door));
+  EXPECT_TRUE(await_channel(listener));
   char byte = 0;
   while (::recv(never.get(), &byte, 1, MSG_DONTWAIT) < 0 &&
          std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
-    (void)door.accept();
+    (void)listener.accept();
   }
   EXPECT_EQ(::recv(never.get(), &byte, 1, MSG_DONTWAIT), 0) << "it was closed";
   EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(4900));
@@ -147,30 +149,30 @@ TEST(NetworkDoor, hears_an_opening_in_pieces_and_closes_who_takes_too_long) {
 }
 
 TEST(NetworkDoor, callers_that_say_nothing_do_not_keep_a_rank_out) {
-  NetworkDoor door(loopback, 1);
+  RankListener listener(loopback, 1);
   std::vector<FileDescriptor> silent;
   for (int i = 0; i < 100; ++i) {
-    silent.push_back(caller_of(door));
-    (void)door.accept();
+    silent.push_back(caller_of(listener));
+    (void)listener.accept();
   }
   const auto begin = std::chrono::steady_clock::now();
-  const auto requests = call(door, RankLine::requests);
-  EXPECT_TRUE(await_channel(door));
+  const auto requests = call(listener, RankLine::requests);
+  EXPECT_TRUE(await_channel(listener));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(4500))
       << "each of them has five seconds";
 }
 
 TEST(NetworkDoor, a_wildcard_or_another_machine_is_no_address_to_listen_at) {
   for (const char* address : {"0.0.0.0", "::", "", "no such host"}) {
-    EXPECT_THROW(NetworkDoor(address, 2), Error) << address;
+    EXPECT_THROW(RankListener(address, 2), Error) << address;
   }
-  EXPECT_THROW(NetworkDoor("192.0.2.1", 2), Error);  // of documentation: of no machine
+  EXPECT_THROW(RankListener("192.0.2.1", 2), Error);  // of documentation: of no machine
 }
 
 TEST(NetworkDoor, memory_beside_a_frame_arrives_as_its_bytes) {
-  NetworkDoor door(loopback, 1);
-  protocol::Channel rank(call(door, RankLine::requests), protocol::MemoryBy::copy);
-  auto parent = await_channel(door);
+  RankListener listener(loopback, 1);
+  protocol::Channel rank(call(listener, RankLine::requests), protocol::MemoryBy::copy);
+  auto parent = await_channel(listener);
   ASSERT_TRUE(parent);
   constexpr std::int64_t bytes = (3 << 20) + 5;
   SharedMemory memory = SharedMemory::create("test", bytes, false);

@@ -1,4 +1,4 @@
-// The door of ranks on other nodes: a TCP socket on one stated address, open while the group
+// Where ranks on other nodes connect: a TCP socket on one stated address, open while the group
 // starts. Nothing is read of a caller but the fixed opening below until it has shown the token.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/nodes/rank_door.hpp"
+#include "host/nodes/rank_acceptor.hpp"
 
 namespace halmark {
 
@@ -19,11 +19,11 @@ inline constexpr const char* group_token_variable = "HALMARK_GROUP_TOKEN";
 // What one connection of a rank is for: requests, or the meetings before samples.
 enum class RankLine : std::uint32_t { requests = 1, meetings = 2 };
 
-class NetworkDoor : public RankDoor {
+class RankListener : public RankAcceptor {
  public:
   // `address`: an address or name of this machine that the nodes reach; not a wildcard. Throws
   // Error (exit 2 for what is no address of one, 5 where nothing can listen there).
-  NetworkDoor(const std::string& address, int ranks);
+  RankListener(const std::string& address, int ranks);
 
   std::vector<std::string> arguments() const override;
   const std::string& token() const override { return token_; }
@@ -44,7 +44,7 @@ class NetworkDoor : public RankDoor {
   };
   void admit_callers();
   // False when the caller is to be closed.
-  bool hear(Caller& caller);
+  bool read_handshake(Caller& caller);
   std::optional<protocol::Channel> opened(Caller& caller);
 
   std::string token_, address_;
@@ -54,8 +54,8 @@ class NetworkDoor : public RankDoor {
   std::vector<FileDescriptor> meetings_;
 };
 
-// The rank's side: an empty descriptor when nobody is there.
-FileDescriptor call_door(const std::string& address, int port, const std::string& token, int rank,
-                         RankLine line);
+// The rank's side: an empty descriptor when no listener is there.
+FileDescriptor connect_rank(const std::string& address, int port, const std::string& token,
+                            int rank, RankLine line);
 
 }  // namespace halmark
