@@ -14,16 +14,27 @@ namespace halmark::cli {
 namespace {
 
 // Options that no recorded command has: what is shown and where it is written.
-const std::set<std::string> output_only = {"halmark --json",    "halmark --quiet",
-                                           "halmark --color",   "halmark --progress",
-                                           "judge --keep",      "tune --out",
-                                           "tune --pick",       "tune --proof",
-                                           "tune --as",         "tune --server-version",
-                                           "tune --engine",     "tune --nodes",
-                                           "tune --image",      "tune --checkpoint",
-                                           "export --as",       "export --server-version",
-                                           "export --engine",   "export --nodes",
-                                           "export --image",    "export --checkpoint",
+const std::set<std::string> output_only = {"halmark --json",
+                                           "halmark --quiet",
+                                           "halmark --color",
+                                           "halmark --progress",
+                                           "judge --keep",
+                                           "tune --out",
+                                           "tune --brief",
+                                           "tune --pick",
+                                           "tune --proof",
+                                           "tune --as",
+                                           "tune --server-version",
+                                           "tune --engine",
+                                           "tune --nodes",
+                                           "tune --image",
+                                           "tune --checkpoint",
+                                           "export --as",
+                                           "export --server-version",
+                                           "export --engine",
+                                           "export --nodes",
+                                           "export --image",
+                                           "export --checkpoint",
                                            "export --overwrite"};
 
 // Values that the option takes, of those that a shell or a parser could take apart.
