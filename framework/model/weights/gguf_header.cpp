@@ -212,7 +212,7 @@ void read_gguf(const InputFile& file, WeightsHeader& out) {
   const auto version = in.number<std::uint32_t>();
   if (version != 2 && version != 3) {
     throw refused("is GGUF of version " + std::to_string(version) + "; 2 and 3 are read", where,
-                  "convert it anew with llama.cpp");
+                  "convert it again with llama.cpp");
   }
   const auto tensors = in.number<std::uint64_t>(), facts = in.number<std::uint64_t>();
   if (tensors > weights_tensors_max - out.tensors.size() || facts > facts_max) {

@@ -24,10 +24,12 @@ std::string first_sentence(std::string_view meaning) {
 std::string listed(std::span<const Term> terms, int width) {
   std::size_t longest = 0;
   for (const Term& term : terms) longest = std::max(longest, term.word.size());
+  // On narrow terminals a long word takes from its own line alone.
+  if (width > 0) longest = std::min(longest, static_cast<std::size_t>(width) / 3);
   std::string out;
   for (const Term& term : terms) {
-    const std::string word =
-        std::string(term.word) + std::string(longest + 2 - term.word.size(), ' ');
+    const std::size_t end = std::max(longest, term.word.size()) + 2;
+    const std::string word = std::string(term.word) + std::string(end - term.word.size(), ' ');
     out += wrapped(word + first_sentence(term.meaning), width, longest + 2);
   }
   return out;

@@ -109,7 +109,8 @@ struct FileUse {
 void PrintTo(const FileUse& use, std::ostream* out) { *out << use.name; }
 
 std::vector<FileUse> uses() {
-  const std::set<std::string> sweeps = {"sweep.toml"}, models = {"config.json", "unknown.json"};
+  const std::set<std::string> sweeps = {"sweep.toml"},
+                              models = {"config.json", "unknown.json", "weights.gguf"};
   const std::set<std::string> tables = {"arrivals.csv", "azure.csv", "nsys.csv", "rows.csv"};
   const std::string any_model = "qwen3-0.6b";
   return {
@@ -133,7 +134,7 @@ std::vector<FileUse> uses() {
       // It says of a kernel's source how it is tuned.
       {"tune",
        {"tune", "FILE", "--plan"},
-       {"sweep.toml", "config.json", "unknown.json", "kernel.cpp"}},
+       {"sweep.toml", "config.json", "unknown.json", "weights.gguf", "kernel.cpp"}},
       {"bench", {"bench", "--sweep", "FILE", "--variants", "all"}, sweeps},
       {"compare", {"compare", "FILE", "FILE"}, {"google.json"}},
       {"table", {"compare-devices", "FILE", "h100-sxm"}, {"device.toml"}},

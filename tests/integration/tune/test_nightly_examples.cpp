@@ -174,7 +174,7 @@ TEST_F(NightlyExamples, their_commands_are_known) {
     const std::string text = text_of(name);
     const std::regex command(R"(halmark (tune|history|compare)\b([^\n;|>]*))");
     for (std::sregex_iterator it(text.begin(), text.end(), command), end; it != end; ++it) {
-      const std::string help = halmark({"--help"}).out + halmark({(*it)[1], "--help"}).out,
+      const std::string help = halmark({"help", "--all"}).out + halmark({(*it)[1], "--help"}).out,
                         arguments = (*it)[2];
       const std::regex option("--[a-z]+");
       for (std::sregex_iterator o(arguments.begin(), arguments.end(), option); o != end; ++o) {
