@@ -11,6 +11,7 @@
 
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
+#include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -104,6 +105,20 @@ std::vector<Measurement> FleetMeasurer::measure(std::int64_t run, std::span<cons
   return out;
 }
 
+// A server that is lost in the middle of a look is asked once more, which waits for its restart:
+// nothing of a look is stored twice.
+UnitCounts FleetMeasurer::look(std::span<const std::int64_t> ids) {
+  const auto once = [&] {
+    table_.expire();
+    return table_.counts(ids);
+  };
+  try {
+    return once();
+  } catch (const postgresql::ServerLost&) {
+    return once();
+  }
+}
+
 void FleetMeasurer::wait(std::int64_t all, const CampaignOptions& options,
                          const std::vector<std::int64_t>& ids) {
   const auto begin = SteadyClock::now();
@@ -111,8 +126,7 @@ void FleetMeasurer::wait(std::int64_t all, const CampaignOptions& options,
   std::optional<std::int64_t> done_before;
   UnitCounts told{.ready = -1};
   while (!options.should_stop || !options.should_stop()) {
-    table_.expire();
-    const UnitCounts now = table_.counts(ids);
+    const UnitCounts now = look(ids);
     if (!done_before) done_before = now.done;
     if (options.progress && now != told) {
       told = now;

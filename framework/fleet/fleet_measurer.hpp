@@ -32,6 +32,7 @@ class FleetMeasurer : public tune::KernelMeasurer {
 
  private:
   void wait(std::int64_t all, const CampaignOptions& options, const std::vector<std::int64_t>& ids);
+  UnitCounts look(std::span<const std::int64_t> ids);
   void store_failed(std::span<const std::int64_t> ids);
   void explain_waiting(double waited_s, const UnitCounts& counts);
 
