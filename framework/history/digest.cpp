@@ -4,84 +4,23 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
+#include "history/standing.hpp"
 
 namespace halmark::history {
 namespace {
 
-// A slowdown that was called, or that stands as surely as one: the nights before it are those from
-// `begin` on.
-struct Alert {
-  std::int64_t begin = 0, run = 0;  // runs
-};
-
-double level(const Night& night) { return std::log(night.adjusted_ns); }
-
-double median_level(const std::vector<Night>& nights, std::int64_t begin, std::int64_t end) {
-  std::vector<double> levels;
-  for (const Night& night : nights) {
-    if (night.run >= begin && night.run < end) levels.push_back(level(night));
-  }
-  return levels.empty() ? 0 : median(levels);
-}
-
-// Alerts older than the recent nights have no q any more: by Bonferroni over all places.
-bool is_sure(const ChangePoint& change, const NightReport& report) {
-  const double places = static_cast<double>(report.series.size() * report.rules.recent);
-  return change.is_agreed && change.p * places <= report.rules.false_discovery;
-}
-
-std::optional<Alert> alert_of(const SeriesHistory& series, const NightReport& report) {
-  const HistoryRules& rules = report.rules;
-  const double size_min = std::max(std::log1p(rules.floor), rules.noise_floor * series.noise);
-  const bool is_called = series.change == Change::slower;
-  if (is_called && series.duet) return Alert{.begin = 0, .run = series.duet->run};
-  std::optional<Alert> open;
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < series.changes.size(); ++i) {
-    const ChangePoint& change = series.changes[i];
-    const bool is_last_called = is_called && i + 1 == series.changes.size();
-    const std::int64_t run = series.nights[change.at].run;
-    const bool counts = change.size() >= size_min && (is_last_called || is_sure(change, report));
-    if (counts && change.after > change.before && !open) open = Alert{begin, run};
-    const bool may_end = change.size() >= size_min && change.after < change.before && open;
-    if (may_end) {
-      const double baseline = median_level(series.nights, open->begin, open->run);
-      if (change.after <= baseline + std::log1p(rules.floor)) open.reset();
-    }
-    begin = run;
-  }
-  return open;
-}
-
-std::size_t place_of(const SeriesHistory& series, std::int64_t run) {
-  const auto at = std::ranges::find_if(series.nights, [&](const Night& n) { return n.run >= run; });
-  return static_cast<std::size_t>(at - series.nights.begin());
-}
-
-// The first night that is back, of a slowdown that has ended.
-std::optional<std::size_t> recovery_of(const SeriesHistory& series, const Alert& alert,
-                                       const HistoryRules& rules) {
-  const std::vector<Night>& nights = series.nights;
-  const std::size_t at = place_of(series, alert.run);
-  if (at == 0 || at >= nights.size()) return std::nullopt;
-  const double baseline = median_level(nights, alert.begin, alert.run);
-  const bool has_old_build =
-      nights.back().build == nights[at - 1].build && nights[at].build != nights[at - 1].build;
-  if (series.duet) {
-    if (has_old_build || series.change == Change::faster) return nights.size() - 1;
-    return std::nullopt;
-  }
-  // Half of what was lost, as the slow nights themselves say.
-  const double size = level(nights[at]) - baseline;
-  const double near = std::max(std::log1p(rules.floor), 2 * series.noise);
-  std::size_t back = nights.size();
-  while (back > at && level(nights[back - 1]) <= baseline + std::min(size / 2, near)) --back;
-  const std::size_t count = nights.size() - back;
-  if (count >= rules.confirmed || (count > 0 && has_old_build)) return back;
-  return std::nullopt;
+// Of a slowdown that stands, a further step that was called, and not by `told`. Places move by a
+// night as nights are added.
+bool has_new_step(const SeriesHistory& told, const SeriesHistory& now, std::int64_t since) {
+  if (now.change != Change::slower || now.duet) return false;
+  const std::size_t place = place_of(now, place_of_change(now));
+  if (place <= place_of(now, since) + 1) return false;
+  return told.change != Change::slower || place_of(now, place_of_change(told)) + 1 < place;
 }
 
 class Fold {
@@ -95,6 +34,8 @@ class Fold {
   Digest digest() {
     out_.since = night_of(told_.runs.back());
     out_.night = night_of(now_.runs.back());
+    out_.run = now_.runs.back();
+    out_.fingerprint = now_.fingerprint;
     out_.series = now_.series.size();
     for (const SeriesHistory& one : now_.series) add(one);
     const auto order = [](const NewsLine& a, const NewsLine& b) {
@@ -118,78 +59,98 @@ class Fold {
     const std::string loss = loss_of(one, now_);
     const bool was_lost = told != nullptr && !loss_of(*told, told_).empty();
     if (!loss.empty()) {
-      if (!was_lost && told != nullptr) say(News::lost, one, one.nights.size()).cause = loss;
-      return;
-    }
-    if (told == nullptr) {
+      if (!was_lost) say(News::lost, one, one.nights.size()).cause = loss;
+    } else if (told == nullptr || told->nights.empty()) {
       if (!one.nights.empty()) say(News::created, one, 0);
-      return;
-    }
-    if (was_lost && one.nights.back().run > told_.runs.back()) {
+    } else if (was_lost && one.nights.back().run > told_.runs.back()) {
       say(News::recovered, one, one.nights.size() - 1).cause = "measured again";
+    } else {
+      compare(one, *told);
     }
-    const std::optional<Alert> before = alert_of(*told, told_);
-    if (before) {
-      add_told(one, *before);
-    } else if (const std::optional<Alert> alert = alert_of(one, now_)) {
-      if (!recovery_of(one, *alert, now_.rules)) say_change(News::slower, one, alert->run);
-    } else if (one.change == Change::faster && told->change != Change::faster) {
+  }
+
+  void compare(const SeriesHistory& one, const SeriesHistory& told) {
+    const std::optional<Standing> before = standing_of(told, told_);
+    std::optional<Standing> now = standing_of(one, now_);
+    const bool was_slow = before && !before->back;
+    if (was_slow && !now) {  // no detector sees it now: the nights say whether it has ended
+      now = before;
+      follow(one, now_.rules, *now);
+    }
+    if (was_slow && now->back) {
+      say_recovery(one, *now);
+    } else if (now && !now->back) {
+      const bool is_relapse = before && place_of(one, now->run) > place_of(one, before->run) + 1;
+      if (!was_slow || is_relapse) {
+        say_slower(one, *now);
+      } else if (has_new_step(told, one, now->run)) {
+        say_change(News::slower, one, place_of_change(one));
+      } else {
+        NewsLine line = line_of(News::slower, one, place_of(one, now->run));
+        line.ratio = ratio_now(one, *now);
+        out_.still_slower.push_back(std::move(line));
+      }
+    } else if (one.change == Change::faster && told.change != Change::faster && !before) {
       say_change(News::faster, one, place_of_change(one));
     }
   }
 
-  void add_told(const SeriesHistory& one, const Alert& alert) {
-    const double baseline = median_level(one.nights, alert.begin, alert.run);
-    if (const auto back = recovery_of(one, alert, now_.rules)) {
-      NewsLine& line = say(News::recovered, one, *back);
-      const double slow = median_level(one.nights, alert.run, one.nights[*back].run) - baseline;
-      line.ratio = std::exp(-slow);
-      line.cause = cause_of(one, *back, -slow);
-      return;
-    }
-    const std::int64_t place = place_of_change(one);
-    if (one.change == Change::slower && place > told_.runs.back()) {
-      say_change(News::slower, one, place);
-      return;
-    }
-    const std::size_t at = place_of(one, alert.run);
-    NewsLine line = line_of(News::slower, one, at);
-    const double slow = median_level(one.nights, alert.run, one.nights.back().run + 1) - baseline;
-    line.ratio = one.duet && one.ratio ? one.ratio : std::exp(slow);
-    out_.still_slower.push_back(std::move(line));
+  // Of the nights since the last change against those before the slowdown.
+  static double ratio_now(const SeriesHistory& one, const Standing& it) {
+    if (one.duet && one.ratio) return *one.ratio;
+    const std::int64_t begin = std::max(it.run, place_of_change(one));
+    return std::exp(median_level(one.nights, begin, one.nights.back().run + 1) -
+                    median_level(one.nights, it.begin, it.end));
+  }
+
+  void say_slower(const SeriesHistory& one, const Standing& it) {
+    const bool is_called = one.change == Change::slower && place_of_change(one) == it.run;
+    if (is_called) return say_change(News::slower, one, it.run);
+    const std::size_t at = place_of(one, it.run);
+    NewsLine& line = say(News::slower, one, at);
+    line.ratio = ratio_now(one, it);
+    line.cause = cause_of(one, at, std::log(*line.ratio));
+  }
+
+  void say_recovery(const SeriesHistory& one, const Standing& it) {
+    NewsLine& line = say(News::recovered, one, *it.back);
+    const double slow = median_level(one.nights, it.run, one.nights[*it.back].run) -
+                        median_level(one.nights, it.begin, it.end);
+    line.ratio = std::exp(-slow);
+    line.cause = cause_of(one, *it.back, -slow);
   }
 
   // "" where the series has what it should.
   std::string loss_of(const SeriesHistory& one, const NightReport& report) const {
-    if (one.nights.empty()) return {};
     if (one.change == Change::failed || one.change == Change::invalid) return one.reason;
-    const std::int64_t last = one.nights.back().run;
-    const auto known = facts_.find(last);
-    if (one.change != Change::waiting || known == facts_.end()) return {};
-    // Nights of its own command, in their order, and how far apart those are that measured it.
+    if (one.change != Change::waiting || one.nights.empty()) return {};
+    // Nights of the commands that have measured it, in their order, and how far apart those are
+    // that did.
+    std::set<std::string> commands;
+    for (const std::int64_t run : one.measured) {
+      if (const auto known = facts_.find(run); known != facts_.end()) {
+        commands.insert(known->second->command);
+      }
+    }
     std::vector<std::string> due;
     for (const std::int64_t run : report.runs) {
       const auto facts = facts_.find(run);
-      if (facts == facts_.end() || facts->second->command != known->second->command) continue;
+      if (facts == facts_.end() || !commands.contains(facts->second->command)) continue;
       if (due.empty() || due.back() != facts->second->night) due.push_back(facts->second->night);
     }
     const auto index = [&](std::int64_t run) {
-      return std::ranges::find(due, night_of(run)) - due.begin();
+      return std::ranges::lower_bound(due, night_of(run)) - due.begin();
     };
     std::ptrdiff_t longest = 1;
-    for (std::size_t i = 1; i < one.nights.size(); ++i) {
-      longest = std::max(longest, index(one.nights[i].run) - index(one.nights[i - 1].run));
+    for (std::size_t i = 1; i < one.measured.size(); ++i) {
+      longest = std::max(longest, index(one.measured[i]) - index(one.measured[i - 1]));
     }
+    const std::int64_t last = one.measured.back();
     const std::ptrdiff_t missed = static_cast<std::ptrdiff_t>(due.size()) - 1 - index(last);
     const std::ptrdiff_t bearable = longest == 1 ? 0 : 2 * longest;  // those that take turns
-    if (one.nights.size() < 2 || missed <= bearable) return {};
+    if (one.measured.size() < 2 || missed <= bearable) return {};
     return "not measured since " + night_of(last) + ", in " + std::to_string(missed) +
-           (missed == 1 ? " night" : " nights") + " of " + known->second->command;
-  }
-
-  static std::int64_t place_of_change(const SeriesHistory& one) {
-    if (one.duet) return one.duet->run;
-    return one.changes.empty() ? one.nights.back().run : one.nights[one.changes.back().at].run;
+           (missed == 1 ? " night" : " nights") + " on which it was due";
   }
 
   NewsLine line_of(News news, const SeriesHistory& one, std::size_t at) const {
@@ -246,12 +207,11 @@ class Fold {
                              std::abs(std::log(*b / *a)) >= std::max(least, std::abs(size) / 2);
       return has_moved ? std::optional(std::array{*a, *b}) : std::nullopt;
     };
-    constexpr double same_clock = 0.02, same_memory = 0.10;
-    if (const auto clock = moved(&Night::clock_hz, same_clock)) {
+    if (const auto clock = moved(&Night::clock_hz, ComparisonRules{}.same_clock)) {
       return "clock " + number_text((*clock)[0] / 1e9, 3) + " to " +
              number_text((*clock)[1] / 1e9, 3) + " GHz";
     }
-    if (const auto memory = moved(&Night::bytes_per_s, same_memory)) {
+    if (const auto memory = moved(&Night::bytes_per_s, ComparisonRules{}.same_memory)) {
       return "memory " + number_text((*memory)[0] / 1e9, 3) + " to " +
              number_text((*memory)[1] / 1e9, 3) + " GB/s";
     }

@@ -39,27 +39,30 @@ struct NewsLine {
 
 struct Digest {
   std::string since, night;  // dates: what was said through `since` is not news
+  std::int64_t run = 0;      // the last that it looked at
+  std::string fingerprint;   // of the machine
   std::size_t series = 0;
   std::vector<NewsLine> lines;         // most urgent first, the largest change first
   std::vector<NewsLine> still_slower;  // than before an alert that was said by then
+  // What is sent of it is not said again: it is of all series, and since no night that was named.
+  bool is_of_all = true;
 };
 
 // gate_failed where something is newly SLOWER or LOST.
 ExitCode digest_exit(const Digest& digest);
 
-// `told` is the report through the night of `since`, `now` that of tonight; `runs` those of `now`.
-// A slowdown ends when two nights are back at the level before it, or one of the earlier build.
+// `told` is the report through the night of `since`, which may have no series; `now` that of
+// tonight; `runs` those of `now`.
 Digest digest_of(const NightReport& told, const NightReport& now,
                  const std::vector<RunFacts>& runs);
 
 // Of a database. `since`: a date, everything that was said by the end of it; "": what was sent last
-// (sent_through), else the night before the last. Throws Error (exit 2) as night_report does, or
+// of this machine, else the night before the last. Throws Error (exit 2) as night_report does, or
 // where no night is as early.
 Digest stored_digest(const Store& store, const HistoryQuery& query, const HistoryRules& rules,
                      const std::string& path, const std::string& since);
 
-// Beside a database file: the night of the digest that was sent last.
+// Beside a database file: how far the digest looked that was sent last.
 std::string sent_path(const std::string& database);
-std::optional<std::string> sent_through(const std::string& database);
 
 }  // namespace halmark::history

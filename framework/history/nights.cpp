@@ -192,6 +192,9 @@ double change_p(const SeriesHistory& series, std::span<const double> levels, std
 
 SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
   SeriesHistory out{.name = series.name};
+  for (const SeriesRow& row : series.rows) {
+    if (out.measured.empty() || out.measured.back() != row.run) out.measured.push_back(row.run);
+  }
   // A busy neighbour makes rows suspect, and no row that is suspect makes an alert.
   const std::vector<SeriesRow> rows = sound_rows(series.rows);
   out.machine =

@@ -43,7 +43,8 @@ struct StoredDuet {
 
 struct SeriesHistory {
   SeriesName name;
-  std::vector<Night> nights;  // oldest first; those without sound rows are left out
+  std::vector<Night> nights;           // oldest first; those without sound rows are left out
+  std::vector<std::int64_t> measured;  // runs that have rows of it, sound or not
   MachineEffect machine;
   double noise = 0;                  // of one night, in logarithms
   std::vector<ChangePoint> changes;  // of ln(adjusted_ns)

@@ -128,6 +128,7 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
                      : query.op.empty()   ? kernels_of_runs(store, out, query)
                                           : kernels_of_op(store, out, query);
   store.require_sound();
+  if (series.empty() && query.through) return out;  // what is there now came later
   if (series.empty()) throw nothing_found(query, path);
   std::map<std::string, StoredDuet> duets = recent_duets(store, out);
   const std::int64_t tonight = first_run_of_tonight(store, out, series);

@@ -28,7 +28,8 @@ struct NightReport {
   int count(Change change) const;
 };
 
-// Throws Error (exit 2) where the database has no run, or none that the query asks for.
+// Throws Error (exit 2) where the database has no run, or none that the query asks for; what had
+// none by an earlier run has no series.
 NightReport night_report(const Store& store, const HistoryQuery& query, const HistoryRules& rules,
                          const std::string& path);
 

@@ -1,6 +1,7 @@
 // The digest of a database: what its runs and rows say of the causes, and which digest was the
 // last.
-#include <algorithm>
+#include <filesystem>
+#include <sstream>
 
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
@@ -51,49 +52,57 @@ void find_cause(const Store& store, NewsLine& line) {
   } else if (before.environment != after.environment) {
     line.cause = "environment " + before.environment + " to " + after.environment;
   } else if (before.doubt.empty() && !after.doubt.empty()) {
-    line.cause = "neighbours: " + after.doubt;
+    line.cause = "doubt: " + after.doubt;
   }
 }
 
 // The last run of the night, or of an earlier one where nothing ran on that date.
-std::int64_t last_run_by(const std::vector<RunFacts>& runs, const std::string& night,
-                         const std::string& where) {
+std::int64_t last_run_by(const std::vector<RunFacts>& runs, const std::string& night) {
   std::int64_t out = 0;
   for (const RunFacts& run : runs) {
     if (run.night <= night) out = run.run;
   }
   if (out != 0) return out;
-  throw refused("no night of this machine is as early as " + night, where,
-                runs.empty() ? std::string()
-                             : "the earliest that is looked at is " + runs.front().night +
-                                   "; --nights N looks at more");
+  throw refused(
+      "no night of this machine is as early as " + night, "--since",
+      "the earliest that is looked at is " + runs.front().night + "; --nights N looks at more");
 }
 
-std::string night_before_last(const std::vector<RunFacts>& runs) {
+std::int64_t night_before_last(const std::vector<RunFacts>& runs) {
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if (run->night != runs.back().night) return run->night;
+    if (run->night != runs.back().night) return run->run;
   }
-  throw refused("there is one night, and a digest says what changed since an earlier one", "",
-                "halmark history says what it has");
+  throw refused(
+      "there is one night among the runs that are looked at, and a digest says what "
+      "changed since an earlier one",
+      "", "halmark history says what it has; --nights N looks at more runs");
+}
+
+// The run that the digest of this machine ended with that was sent last.
+std::optional<std::int64_t> sent_run(const std::string& database, const std::string& fingerprint) {
+  if (is_postgresql_url(database) || !std::filesystem::exists(sent_path(database))) return {};
+  std::istringstream record(read_input(sent_path(database), json_input));
+  std::string machine;
+  std::int64_t run = 0;
+  if (record >> run && std::getline(record >> std::ws, machine)) {
+    return machine == fingerprint ? std::optional(run) : std::nullopt;
+  }
+  throw refused("this is no record of a digest that was sent", sent_path(database),
+                "delete it, or name the night with --since");
+}
+
+// Runs of a machine that has changed since, or that are no longer looked at, say nothing.
+std::int64_t told_run(const std::vector<RunFacts>& runs, const std::optional<std::int64_t>& sent) {
+  std::int64_t out = 0;
+  for (const RunFacts& run : runs) {
+    if (sent && run.run <= *sent) out = run.run;
+  }
+  return out != 0 ? out : night_before_last(runs);
 }
 
 }  // namespace
 
 std::string sent_path(const std::string& database) { return database + ".digest"; }
-
-std::optional<std::string> sent_through(const std::string& database) {
-  if (is_postgresql_url(database)) return std::nullopt;
-  std::string night;
-  try {
-    night = read_input(sent_path(database), json_input);
-  } catch (const Error&) {
-    return std::nullopt;  // none was sent
-  }
-  while (!night.empty() && night.back() == '\n') night.pop_back();
-  if (is_date(night)) return night;
-  throw refused("this is no record of a digest that was sent", sent_path(database),
-                "delete it, or name the night with --since");
-}
 
 Digest stored_digest(const Store& store, const HistoryQuery& query, const HistoryRules& rules,
                      const std::string& path, const std::string& since) {
@@ -103,11 +112,14 @@ Digest stored_digest(const Store& store, const HistoryQuery& query, const Histor
   const NightReport now = night_report(store, query, rules, without_password(path));
   std::vector<RunFacts> runs;
   for (const std::int64_t run : now.runs) runs.push_back(facts_of(store, run));
-  std::string night = since.empty() ? sent_through(path).value_or("") : since;
-  if (night.empty()) night = night_before_last(runs);
+  const bool is_of_all = query.op.empty() && query.model.empty() && query.device.empty();
+  const bool may_know = is_of_all && since.empty();
   HistoryQuery earlier = query;
-  earlier.through = last_run_by(runs, night, since.empty() ? without_password(path) : "--since");
+  earlier.through = !since.empty()
+                        ? last_run_by(runs, since)
+                        : told_run(runs, may_know ? sent_run(path, now.fingerprint) : std::nullopt);
   Digest out = digest_of(night_report(store, earlier, rules, without_password(path)), now, runs);
+  out.is_of_all = may_know;
   for (NewsLine& line : out.lines) find_cause(store, line);
   return out;
 }

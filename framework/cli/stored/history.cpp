@@ -28,8 +28,10 @@ Action add_history(OptionSet& app) {
   const auto since = app.add<std::string>("--since", told, "").with("--digest");
   const std::string place = "http:// URL that takes the digest's JSON";
   const auto post = app.add<std::string>("--post", place, "").with("--digest");
-  const auto out = app.add<std::vector<std::string>>(
-      "--out,-o", "File by suffix: .json .md .html; of a digest .txt .md .json .eml");
+  const auto out =
+      app.add<std::vector<std::string>>(
+             "--out,-o", "File by suffix: .json .md .html; of a digest .txt .md .json .eml")
+          .excludes("--list");
   return [=](const GlobalOptions& global) {
     const std::string path = database_path(global), shown_path = without_password(path);
     query->nights = static_cast<std::size_t>(*nights);

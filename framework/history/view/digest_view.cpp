@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <optional>
 
+#include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
@@ -139,20 +142,38 @@ std::string digest_message(const Digest& digest) {
          "\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n" + digest_text(digest);
 }
 
-void write_digest(const Digest& digest, const std::string& path) {
-  const auto write = [&path](const std::string& text) { write_whole_file(text, path); };
-  if (path.ends_with(".json")) {
-    write(dump_json(digest_json(digest), 1) + '\n');
-  } else if (path.ends_with(".md")) {
-    write(digest_markdown(digest));
-  } else if (path.ends_with(".eml")) {
-    write(digest_message(digest));
-  } else if (path.ends_with(".txt")) {
-    write(digest_text(digest));
-  } else {
-    throw refused("unknown format of a digest", path, "known: .txt, .md, .json, .eml");
-  }
+std::string document(const Digest& digest, const std::string& path) {
+  if (path.ends_with(".json")) return dump_json(digest_json(digest), 1) + '\n';
+  if (path.ends_with(".md")) return digest_markdown(digest);
+  if (path.ends_with(".eml")) return digest_message(digest);
+  if (path.ends_with(".txt")) return digest_text(digest);
+  throw refused("unknown format of a digest", path, "known: .txt, .md, .json, .eml");
 }
+
+// Notes what is sent before it is, and takes the note back unless all of it went.
+class SentNote {
+ public:
+  SentNote(const Digest& digest, std::string path) : path_(std::move(path)) {
+    if (std::filesystem::exists(path_)) before_ = read_input(path_, json_input);
+    write_whole_file(fmt::format("{} {}\n", digest.run, digest.fingerprint), path_);
+  }
+  ~SentNote() {
+    std::error_code ignored;
+    if (!is_sent_) std::filesystem::remove(path_, ignored);
+    if (is_sent_ || before_.empty()) return;
+    try {
+      write_whole_file(before_, path_);
+    } catch (const Error&) {  // without a note what was said before is said again
+    }
+  }
+  SentNote(const SentNote&) = delete;
+  SentNote& operator=(const SentNote&) = delete;
+  void keep() { is_sent_ = true; }
+
+ private:
+  std::string path_, before_;
+  bool is_sent_ = false;
+};
 
 }  // namespace
 
@@ -162,17 +183,20 @@ report::View digest_view(const Digest& digest) {
 
 void send_digest(const Digest& digest, const std::vector<std::string>& files,
                  const std::string& url, const std::string& database) {
-  for (const std::string& file : files) write_digest(digest, file);
-  if (!url.empty()) {
-    const serve::HttpTarget to = serve::http_target(url, "80");
-    Json document = digest_json(digest);
-    document["text"] = digest_text(digest);
-    if (!digest.lines.empty()) serve::post_json(to, "", dump_json(document));
+  std::vector<std::string> documents;
+  for (const std::string& file : files) documents.push_back(document(digest, file));
+  std::optional<serve::HttpTarget> to;
+  if (!url.empty()) to = serve::http_target(url, "80");
+  if (files.empty() && !to) return;
+  std::optional<SentNote> note;
+  if (digest.is_of_all && !is_postgresql_url(database)) note.emplace(digest, sent_path(database));
+  for (std::size_t i = 0; i < files.size(); ++i) write_whole_file(documents[i], files[i]);
+  if (to && !digest.lines.empty()) {
+    Json posted = digest_json(digest);
+    posted["text"] = digest_text(digest);
+    serve::post_json(*to, "", dump_json(posted));
   }
-  const bool is_sent = !files.empty() || !url.empty();
-  if (is_sent && !is_postgresql_url(database)) {
-    write_whole_file(digest.night + '\n', sent_path(database));
-  }
+  if (note) note->keep();
 }
 
 }  // namespace halmark::history

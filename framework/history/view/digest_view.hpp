@@ -15,8 +15,9 @@ report::View digest_view(const Digest& digest);
 
 // Into files, by suffix: .txt .md .json, and .eml, a message for sendmail -t without the lines of
 // its way. To `url` ("" = nowhere), where something is new: the document with its text as "text",
-// which chat services show. What went somewhere is not new in the next digest of the database.
-// Throws Error (exit 2) for another suffix or URL, exit 1 where nobody takes it.
+// which chat services show. Where all of it went, and it is of all series, it is not new in the
+// next digest of the database. Throws Error: exit 2, before anything is written, for another suffix
+// or URL; exit 1 where it cannot be written or is not taken.
 void send_digest(const Digest& digest, const std::vector<std::string>& files,
                  const std::string& url, const std::string& database);
 

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "history/view/digest_view.hpp"
 #include "rows.hpp"
@@ -190,11 +193,12 @@ TEST(Digest, says_what_was_planted_and_nothing_else) {
       }
       return nullptr;
     };
+    std::set<News> once;
     for (const auto& [night, line] : lines) {
-      const bool is_planted =
-          one.plant != Plant::none &&
-          ((night >= one.at && line.news == (is_loss(one.plant) ? News::lost : News::slower)) ||
-           (night >= one.until && (line.news == News::recovered || line.news == News::faster)));
+      const News begins = is_loss(one.plant) ? News::lost : News::slower;
+      const bool is_planted = one.plant != Plant::none && once.insert(line.news).second &&
+                              ((night >= one.at && night < one.until && line.news == begins) ||
+                               (night >= one.until && line.news == News::recovered));
       if (is_planted) continue;
       ++false_lines;
       ADD_FAILURE_AT(__FILE__, __LINE__) << "kernel " << s << " night " << night << ' '
@@ -228,6 +232,119 @@ TEST(Digest, says_what_was_planted_and_nothing_else) {
   EXPECT_GE(recovered.share(), 0.9);
   EXPECT_GE(causes.share(), 0.9);
 }
+
+// A scripted series beside quiet ones: of each night its factor, 0 where it was not measured, -1
+// where it broke.
+struct Script {
+  const char* name;
+  std::vector<double> nights;
+  std::vector<std::pair<News, int>> lines;  // at that night, or the one that confirms it
+  int bench = -1;                           // an afternoon on which it alone was measured, too
+};
+void PrintTo(const Script& script, std::ostream* out) { *out << script.name; }
+
+std::vector<double> nights_of(std::vector<std::pair<int, double>> parts) {
+  std::vector<double> out;
+  for (const auto& [count, factor] : parts)
+    out.insert(out.end(), static_cast<std::size_t>(count), factor);
+  return out;
+}
+
+class DigestScript : public testing::TestWithParam<Script> {};
+
+TEST_P(DigestScript, each_event_is_said_once) {
+  const Script& script = GetParam();
+  constexpr int quiet = 6;
+  std::vector<Series> all;
+  for (int s = 0; s <= quiet; ++s) {
+    all.push_back({.name = {.what = s == 0 ? "scripted" : "quiet " + std::to_string(s)}});
+  }
+  std::vector<RunFacts> facts;
+  NightReport now{.fingerprint = "m"};
+  std::vector<std::pair<News, int>> said;
+  for (int n = 0; n < static_cast<int>(script.nights.size()); ++n) {
+    const NightReport told = std::exchange(now, {.fingerprint = "m"});
+    const std::int64_t run = 10 * n + 1;
+    facts.push_back({.run = run, .night = Simulated::date(n), .command = "halmark tune"});
+    for (int s = 0; s <= quiet; ++s) {
+      const double factor = s == 0 ? script.nights[static_cast<std::size_t>(n)] : 1;
+      for (int round = 0; round < 3 && factor != 0; ++round) {
+        const auto counter = static_cast<std::uint64_t>((s * 1000 + n) * 4 + round);
+        SeriesRow row = test::row(
+            run, round, 1000 * std::abs(factor) * std::exp(0.004 * test::normal(5, counter)));
+        if (factor < 0) row.fault = "crashed", row.is_broken = true;
+        all[static_cast<std::size_t>(s)].rows.push_back(row);
+      }
+    }
+    if (n == script.bench) {
+      facts.push_back({.run = run + 1, .night = Simulated::date(n), .command = "halmark bench"});
+      for (int round = 0; round < 3; ++round)
+        all[0].rows.push_back(test::row(run + 1, round, 1000));
+    }
+    for (const RunFacts& one : facts) now.runs.push_back(one.run);
+    for (const Series& one : all) {
+      if (one.rows.empty()) continue;
+      now.series.push_back(follow_series(one, now.rules));
+      require_tonight(now.series.back(), one, run);
+    }
+    judge_night(now.series, now.rules);
+    if (n < 2) continue;
+    for (const NewsLine& line : digest_of(told, now, facts).lines) {
+      EXPECT_EQ(line.name.what, "scripted");
+      said.emplace_back(line.news, n);
+    }
+  }
+  ASSERT_THAT(said, SizeIs(script.lines.size()));
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    EXPECT_EQ(news_name(said[i].first), news_name(script.lines[i].first));
+    EXPECT_GE(said[i].second, script.lines[i].second);
+    EXPECT_LE(said[i].second, script.lines[i].second + 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, DigestScript,
+    testing::Values(
+        Script{"quiet", nights_of({{40, 1}}), {}},
+        Script{"slower", nights_of({{18, 1}, {22, 1.1}}), {{News::slower, 18}}},
+        Script{"a_night_alone", nights_of({{20, 1}, {1, 1.08}, {12, 1}}), {}},
+        Script{"twice_slower",
+               nights_of({{18, 1}, {15, 1.1}, {10, 1.21}}),
+               {{News::slower, 18}, {News::slower, 33}}},
+        Script{"back_and_slow_again",
+               nights_of({{18, 1}, {6, 1.1}, {2, 1}, {14, 1.1}}),
+               {{News::slower, 18}, {News::recovered, 24}, {News::slower, 26}}},
+        Script{"faster", nights_of({{18, 1}, {10, 0.9}}), {{News::faster, 18}}},
+        Script{"lost", nights_of({{15, 1}, {6, 0}}), {{News::lost, 15}}},
+        Script{"lost_and_back",
+               nights_of({{15, 1}, {3, 0}, {5, 1}}),
+               {{News::lost, 15}, {News::recovered, 18}}},
+        Script{"broken", nights_of({{15, 1}, {6, -1}}), {{News::lost, 15}}},
+        Script{"broken_long_ago",
+               nights_of({{5, 1}, {1, -1}, {12, 1}, {3, 0}}),
+               {{News::lost, 5}, {News::recovered, 6}, {News::lost, 18}}},
+        Script{"lost_behind_a_bench", nights_of({{15, 1}, {6, 0}}), {{News::lost, 15}}, 14},
+        Script{"in_turns",
+               nights_of({{1, 1},
+                          {1, 0},
+                          {1, 0},
+                          {1, 1},
+                          {1, 0},
+                          {1, 0},
+                          {1, 1},
+                          {1, 0},
+                          {1, 0},
+                          {1, 0},
+                          {1, 1},
+                          {1, 0},
+                          {1, 0},
+                          {1, 1}}),
+               {}},
+        Script{"new", nights_of({{15, 0}, {8, 1}}), {{News::created, 15}}},
+        Script{"new_and_broken",
+               nights_of({{15, 0}, {2, -1}, {8, 1}}),
+               {{News::lost, 15}, {News::created, 17}}}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 class StoredDigest : public testing::Test {
  protected:
@@ -264,17 +381,39 @@ TEST_F(StoredDigest, what_was_sent_is_not_new_in_the_next_one) {
   test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
   const std::string file = folder_ / "digest.eml";
   const Digest first = digest();
+  const auto is_noted = [&] { return std::filesystem::exists(sent_path(path_)); };
   send_digest(first, {}, "", path_);
-  EXPECT_FALSE(sent_through(path_)) << "it went nowhere";
-  expect_error([&] { send_digest(first, {}, "http://127.0.0.1:1", path_); }, "127.0.0.1:1");
-  EXPECT_FALSE(sent_through(path_)) << "nobody took it: it is new in the next one";
+  EXPECT_FALSE(is_noted()) << "it went nowhere";
+  expect_error([&] { send_digest(first, {file}, "http://127.0.0.1:1", path_); }, "127.0.0.1:1");
+  EXPECT_FALSE(is_noted()) << "it was not taken: it is new in the next one";
+  send_digest(digest("2026-01-21"), {file}, "", path_);
+  EXPECT_FALSE(is_noted()) << "of a night that was named";
   send_digest(first, {file}, "", path_);
-  EXPECT_EQ(sent_through(path_), "2026-01-22");
+  EXPECT_TRUE(is_noted());
   EXPECT_THAT(halmark::test::file_bytes(file),
               AllOf(HasSubstr("Subject: Halmark 2026-01-22: 1 SLOWER\n"),
                     HasSubstr("\n\n1 SLOWER of 2 series")));
   EXPECT_THAT(digest().lines, SizeIs(0));
-  EXPECT_THAT(digest("2026-01-21").lines, SizeIs(1)) << "whoever names a night";
+  EXPECT_THAT(digest("2026-01-21").lines, SizeIs(1)) << "since a night that is named";
+  const Digest gemm = stored_digest(*open_store_read_only(path_), {.op = "gemm"}, {}, path_, "");
+  EXPECT_THAT(gemm.lines, SizeIs(1)) << "some of the series: what was sent was of all";
+}
+
+TEST_F(StoredDigest, of_a_machine_that_changed_begins_anew_and_a_first_night_of_an_op_is_new) {
+  test::store_nights(path_, {.nights = 3});
+  send_digest(digest(), {folder_ / "a.txt"}, "", path_);
+  test::store_nights(path_, {.nights = 2, .fingerprint = "other@host"});
+  EXPECT_EQ(digest().since, "2026-01-01") << "what was sent was of the other one";
+  const auto store = open_store(path_);
+  Measurement row = test::measurement(1, 1000, 0);
+  row.kernel_case.problem = {"softmax", {{"rows", 64}}};
+  store->append(store->begin_run({.command = "halmark bench",
+                                  .fingerprint = "other@host",
+                                  .started_utc = "2026-02-01T02:00:00Z"}),
+                std::vector{row});
+  const Digest softmax = stored_digest(*store, {.op = "softmax"}, {}, path_, "");
+  ASSERT_THAT(softmax.lines, SizeIs(1));
+  EXPECT_EQ(softmax.lines[0].news, News::created);
 }
 
 TEST_F(StoredDigest, is_posted_where_something_is_new) {
@@ -286,8 +425,7 @@ TEST_F(StoredDigest, is_posted_where_something_is_new) {
   const Json body = Json::parse(request.substr(request.find("\r\n\r\n")));
   EXPECT_EQ(body["news"][0]["news"], "SLOWER");
   EXPECT_THAT(body["text"].get<std::string>(), HasSubstr("1 SLOWER of 2 series"));
-  EXPECT_EQ(sent_through(path_), "2026-01-22");
-  send_digest(digest(), {}, "http://127.0.0.1:1", path_);  // nothing new: nobody is asked
+  send_digest(digest(), {}, "http://127.0.0.1:1", path_);  // nothing new: no one is asked
 }
 
 TEST_F(StoredDigest, names_the_implementation_that_was_chosen_instead) {
@@ -319,8 +457,13 @@ TEST_F(StoredDigest, refuses_what_is_no_night_and_formats_that_it_has_not) {
   test::store_nights(path_, {.nights = 3});
   expect_error([&] { digest("yesterday"); }, "'yesterday' is no date");
   expect_error([&] { digest("2025-12-31"); }, "no night of this machine is as early");
-  expect_error([&] { send_digest(digest(), {folder_ / "a.html"}, "", path_); },
-               "unknown format of a digest");
+  const std::string good = folder_ / "a.txt";
+  expect_error(
+      [&] {
+        send_digest(digest(), {good, folder_ / "a.html"}, "", path_);
+      },
+      "unknown format of a digest");
+  EXPECT_FALSE(std::filesystem::exists(good)) << "all or none";
   expect_error([&] { send_digest(digest(), {}, "https://a.example", path_); }, "https");
   halmark::test::write_file(sent_path(path_), "x");
   expect_error([&] { digest(); }, "no record of a digest that was sent");
