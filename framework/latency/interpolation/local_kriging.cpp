@@ -1,9 +1,11 @@
 #include "latency/interpolation/local_kriging.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 namespace halmark {
@@ -19,37 +21,19 @@ double correlation(double squared_distance) {
   return (1 + r) * std::exp(-r);
 }
 
-// Lower triangle of a symmetric positive definite matrix, in place.
-class Cholesky {
- public:
-  explicit Cholesky(std::size_t n) : n_(n), a_(n * n) {}
-  double& at(std::size_t i, std::size_t j) { return a_[i * n_ + j]; }
-
-  void factor() {
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        double sum = at(i, j);
-        for (std::size_t k = 0; k < j; ++k) sum -= at(i, k) * at(j, k);
-        at(i, j) = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / at(j, j);
-      }
+// Of a symmetric positive definite C with further columns V: L^T and L^-1 V of C = L L^T, in place.
+// Row by row, so that compilers use vectors.
+void eliminate(std::span<double> rows, std::size_t n, std::size_t width) {
+  for (std::size_t k = 0; k < n; ++k) {
+    double* pivot = rows.data() + k * width;
+    const double root = std::sqrt(std::max(pivot[k], 1e-12));
+    for (std::size_t j = k; j < width; ++j) pivot[j] /= root;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      double* row = rows.data() + i * width;
+      const double share = pivot[i];
+      for (std::size_t j = i; j < width; ++j) row[j] -= share * pivot[j];
     }
   }
-  // L^-1 v.
-  std::vector<double> forward(std::vector<double> v) {
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) v[i] -= at(i, k) * v[k];
-      v[i] /= at(i, i);
-    }
-    return v;
-  }
-
- private:
-  std::size_t n_;
-  std::vector<double> a_;
-};
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 }  // namespace
@@ -90,6 +74,7 @@ double LocalKriging::squared_distance(std::span<const double> a, std::size_t b,
 std::vector<LocalKriging::Neighbour> LocalKriging::neighbours(std::span<const double> place,
                                                               const LeftOut& left_out) const {
   std::vector<Neighbour> heap;
+  heap.reserve(neighbours_max + 1);
   const auto here = std::ranges::lower_bound(first_, place.front()) - first_.begin();
   std::size_t up = static_cast<std::size_t>(here), down = up;
   double farthest = std::numeric_limits<double>::infinity();
@@ -127,32 +112,47 @@ std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double>
   const std::vector<Neighbour> near = neighbours(place, left_out);
   const std::size_t n = near.size();
   if (n < 2) return std::nullopt;
-  Cholesky covariance(n);
-  std::vector<double> values(n), to_place(n), ones(n, 1.0);
+  // Columns of the neighbours, then of their values, their correlations with the place, and ones.
+  const std::size_t width = n + 3;
+  std::array<double, neighbours_max*(neighbours_max + 3)> rows;
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {
-    values[i] = points_[order_[near[i].index]].value;
-    to_place[i] = correlation(near[i].squared);
-    nearest = std::min(nearest, near[i].squared);
-    const std::span<const double> at(coordinates_.data() + near[i].index * dimensions_,
-                                     dimensions_);
-    for (std::size_t j = 0; j < i; ++j) {
-      covariance.at(i, j) =
-          correlation(squared_distance(at, near[j].index, std::numeric_limits<double>::infinity()));
+    double* row = rows.data() + i * width;
+    const double* at = coordinates_.data() + near[i].index * dimensions_;
+    row[i] = 1 + nugget;
+    for (std::size_t j = i + 1; j < n; ++j) {
+      const double* other = coordinates_.data() + near[j].index * dimensions_;
+      double squared = 0;
+      for (std::size_t d = 0; d < dimensions_; ++d)
+        squared += (at[d] - other[d]) * (at[d] - other[d]);
+      row[j] = correlation(squared);
     }
-    covariance.at(i, i) = 1 + nugget;
+    row[n] = points_[order_[near[i].index]].value;
+    row[n + 1] = correlation(near[i].squared);
+    row[n + 2] = 1;
+    nearest = std::min(nearest, near[i].squared);
   }
-  covariance.factor();
-  const std::vector<double> y = covariance.forward(values), c = covariance.forward(to_place),
-                            one = covariance.forward(ones);
-  const double ones_ones = dot(one, one), c_ones = dot(c, one);
-  const double mean = dot(one, y) / ones_ones;
+  eliminate(rows, n, width);
+  double ones_ones = 0, c_ones = 0, c_c = 0, ones_y = 0, c_y = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = rows.data() + i * width + n;
+    const double y = row[0], c = row[1], one = row[2];
+    ones_ones += one * one;
+    c_ones += c * one;
+    c_c += c * c;
+    ones_y += one * y;
+    c_y += c * y;
+  }
+  const double mean = ones_y / ones_ones;
   double scatter = 0;
-  for (std::size_t i = 0; i < n; ++i) scatter += std::pow(y[i] - mean * one[i], 2);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = rows.data() + i * width + n;
+    scatter += (row[0] - mean * row[2]) * (row[0] - mean * row[2]);
+  }
   // Neighbours that agree to the last digit still leave doubt.
   scatter = std::max(scatter / static_cast<double>(n - 1), 1e-8);
-  const double share = 1 + nugget - dot(c, c) + (1 - c_ones) * (1 - c_ones) / ones_ones;
-  return Prediction{.value = mean + dot(c, y) - mean * c_ones,
+  const double share = 1 + nugget - c_c + (1 - c_ones) * (1 - c_ones) / ones_ones;
+  return Prediction{.value = mean + c_y - mean * c_ones,
                     .deviation = std::sqrt(std::max(share, nugget) * scatter),
                     .distance = std::sqrt(nearest)};
 }

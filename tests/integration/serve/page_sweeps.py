@@ -90,6 +90,5 @@ def killed_server():
         second.terminate()
         second.wait(20)
     # A browser tells its console of every server that does not answer.
-    page.console[:] = [line for line in page.console if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line
-                       and "ERR_CONNECTION_RESET" not in line and "ERR_EMPTY_RESPONSE" not in line]
+    page.console[:] = [line for line in page.console if not ("net::ERR_" in line and address.split("#")[0] in line)]
     page.requests[:] = [url for url in page.requests if not url.startswith(address.split("#")[0])]
