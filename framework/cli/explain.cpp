@@ -4,6 +4,7 @@
 #include "cli/console/terminal.hpp"
 #include "core/input/places.hpp"
 #include "report/views/glossary_view.hpp"
+#include "tune/plan/plain_question.hpp"
 
 namespace halmark::cli {
 
@@ -16,7 +17,14 @@ Action add_explain(OptionSet& app) {
     // "halmark explain of roof" needs no quotes.
     std::string wanted;
     for (const std::string& word : *words) wanted += (wanted.empty() ? "" : " ") + word;
-    return shown(report::explained_view(wanted, width, config_dirs("nightly")));
+    try {
+      return shown(report::explained_view(wanted, width, config_dirs("nightly")));
+    } catch (const Error&) {
+      const std::string line =
+          tune::command_for(wanted, config_dirs("models"), config_dirs("devices"));
+      if (line.empty()) throw;
+      throw refused("'" + printable(wanted) + "' is no word of the output", {}, "try: " + line);
+    }
   };
 }
 

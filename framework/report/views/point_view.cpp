@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/dtype.hpp"
 #include "report/text/wrapped_text.hpp"
 
 namespace halmark::report {
@@ -44,13 +45,15 @@ std::string meaning_of(const std::string& word) {
     for (std::size_t at; (at = out.find("{}")) != std::string::npos;) out.replace(at, 2, number);
     return out;
   }
-  // As precisions are named: "bf16", "nvfp4", "w4a16".
+  const auto type = parse_dtype(word);
+  // As recipes of weights are named: "nvfp4", "w4a16".
   const bool has_digit = std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
-  const bool is_type = word.starts_with("bf") || word.starts_with("fp") || word.starts_with("f") ||
-                       word.starts_with("int") || word.starts_with("nvfp") ||
-                       word.starts_with("mxfp") || word.starts_with("w");
-  if ((has_digit && is_type) || word == "checkpoint" || word == "awq" || word == "gptq") {
-    return "precision of weights and products; halmark model MODEL --dtype " + word +
+  const bool is_recipe =
+      word.starts_with("nvfp") || word.starts_with("mxfp") || word.starts_with("w");
+  if (type || (has_digit && is_recipe) || word == "checkpoint" || word == "awq" || word == "gptq") {
+    const std::string bits =
+        type ? fmt::format(" ({}, {} bits)", dtype_name(*type), dtype_bits(*type)) : "";
+    return "precision of weights and products" + bits + "; halmark model MODEL --dtype " + word +
            " says of which operators";
   }
   return {};
@@ -61,15 +64,15 @@ std::string meaning_of(const std::string& word) {
 std::optional<View> point_view(std::string_view label, int width) {
   std::istringstream words{std::string(label)};
   View out{.data = {{"point", std::string(label)}, {"parts", Json::array()}}};
-  std::size_t numbered = 0;
+  std::size_t said = 0;
   for (std::string word; words >> word;) {
     const std::string meaning = meaning_of(word);
     if (meaning.empty()) return std::nullopt;
-    numbered += meaning.starts_with("precision") ? 0 : 1;
+    said += word == "checkpoint" ? 0 : 1;
     out.data["parts"].push_back({{"word", word}, {"meaning", meaning}});
     out.text += wrapped(fmt::format("{:<8}{}", word, meaning), width, 8);
   }
-  if (numbered == 0) return std::nullopt;
+  if (said == 0) return std::nullopt;
   return out;
 }
 

@@ -121,7 +121,10 @@ class Question {
         {"list", "models"},
         {"page", "serve"},
     }};
-    if (!devices_.empty()) return "compare-devices " + devices_[0] + " DEVICE";
+    if (!devices_.empty()) {
+      return words_.size() == 1 ? "devices " + devices_[0]
+                                : "compare-devices " + devices_[0] + " DEVICE";
+    }
     for (const auto& [word, line] : lines) {
       if (says({word})) return std::string(line);
     }

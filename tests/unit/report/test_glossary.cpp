@@ -38,7 +38,9 @@ TEST(Glossary, the_label_of_a_point_is_explained_part_by_part) {
                                         HasSubstr("precision"), HasSubstr("over 8 devices")));
   EXPECT_THAT(explained_view("b4 int8 dp2 pp3", 80).text,
               testing::AllOf(HasSubstr("batch 4"), HasSubstr("2 copies"), HasSubstr("3 stages")));
-  for (const char* none : {"x16 q9", "fp8", "x", "t8192x", "tp"}) {
+  EXPECT_THAT(explained_view("fp8", 80).text, HasSubstr("f8_e4m3fn, 8 bits"));
+  EXPECT_THAT(explained_view("int4", 80).text, HasSubstr("s4, 4 bits"));
+  for (const char* none : {"x16 q9", "fp", "x", "t8192x", "tp", "checkpoint"}) {
     EXPECT_THROW(explained_view(none, 80), Error) << none;
   }
 }
