@@ -22,6 +22,10 @@ bool is_suspect(const RunReport& report) {
   });
 }
 
+bool has_kernels_alone(const RunReport& report) {
+  return report.evaluations.empty() && report.validations.empty() && !report.kernels.empty();
+}
+
 std::string validity(const RunReport& report) {
   if (report.front.empty()) return "none";
   return is_suspect(report) ? "suspect" : "valid";

@@ -9,6 +9,8 @@
 namespace halmark::report {
 
 bool is_suspect(const RunReport& report);
+// Of a run that searched no configurations, as of bench and judge.
+bool has_kernels_alone(const RunReport& report);
 // "valid", "suspect", or "none" where there is no front to be either.
 std::string validity(const RunReport& report);
 // The same in a sentence.

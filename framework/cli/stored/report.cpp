@@ -39,14 +39,10 @@ CommandResult execute(const GlobalOptions& global, const Runs& runs, const Files
   }
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
   if (runs.size() > 1) return side_by_side(*store, global, runs, out);
-  const auto run = runs.empty() ? store->latest_sweep() : std::optional(runs[0]);
-  if (!run) {
-    const auto other = store->latest_run();
-    throw refused(other ? "the database has no sweep" : "the database has no run",
-                  database_path(global),
-                  other ? "--run " + std::to_string(*other) + " shows what was stored last"
-                        : "run halmark tune first");
-  }
+  auto run = runs.empty() ? store->latest_sweep() : std::optional(runs[0]);
+  if (!run) run = store->latest_run();
+  if (!run)
+    throw refused("the database has no run", database_path(global), "run halmark tune first");
   const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));
   CommandResult result{.data = report_json(report),
                        .text = report_text(report, use_color(global), stdout_columns())};
@@ -62,8 +58,9 @@ CommandResult execute(const GlobalOptions& global, const Runs& runs, const Files
 }  // namespace
 
 Action add_report(OptionSet& app) {
-  const auto runs =
-      app.add<Runs>("--run", "Run number (default: the latest); several stand side by side");
+  const auto runs = app.add<Runs>(
+      "--run",
+      "Run number (default: the latest sweep, else the latest run); several stand side by side");
   Option(runs).allow_extra_args(false);
   const auto out =
       app.add<Files>("--out,-o", "Report file, format by suffix: .html .json .csv .md");

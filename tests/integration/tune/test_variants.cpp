@@ -55,6 +55,19 @@ TEST_F(Variants, all_are_measured_and_the_fastest_wins) {
             0);
 }
 
+// Without a sweep in the database, report says what was printed last.
+TEST_F(Variants, rows_of_a_bench_are_reported_as_they_were_printed) {
+  const Outcome printed = halmark(bench({}));
+  EXPECT_THAT(printed.exit_code, testing::AnyOf(0, 4)) << printed.err;
+  const Outcome reported = halmark({"report"});
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_THAT(reported.out, HasSubstr(printed.out.substr(printed.out.find("\nproblem "))));
+  EXPECT_THAT(reported.out, testing::StartsWith("halmark bench --op gemm"));
+  for (const char* of_a_front : {"no front", "composition error"}) {
+    EXPECT_THAT(reported.out, testing::Not(HasSubstr(of_a_front)));
+  }
+}
+
 TEST_F(Variants, a_stored_winner_is_listed_verified_and_used_by_tune) {
   const std::string sweep = tiny_sweep("fake", "shards = [1]\n");
   const Json before = data_of({"tune", sweep, "--plan"});
