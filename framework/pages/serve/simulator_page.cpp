@@ -36,9 +36,10 @@ std::int64_t run_number(const std::string& text) {
   return std::stoll(text);
 }
 
-Json state_json(const PageState& state, const Configuration& c) {
-  return {{"device", state.device},
-          {"model", state.model},
+// Names as the lists have them, whatever alias was asked for.
+Json state_json(const PageState& state, const PricedSystem& system, const Configuration& c) {
+  return {{"device", system.device().id},
+          {"model", system.spec().names.empty() ? c.model : system.spec().names.front()},
           {"fabric", state.fabric},
           {"dtype", state.dtype},
           {"phase", std::string(phase_name(state.phase))},
@@ -76,7 +77,7 @@ Json SimulatorPage::step(const PageState& state) {
   at.shards = configuration.devices();
   Json warnings = Json::array();
   for (const std::string& warning : step.graph().warnings) warnings.push_back(warning);
-  return {{"state", state_json(state, configuration)},
+  return {{"state", state_json(state, system, configuration)},
           {"figures", figures_json(step)},
           {"bottleneck", step.estimate.bottleneck},
           {"memory", memory_json(system, step)},

@@ -281,8 +281,11 @@ std::string static_page(SimulatorPage& page, const PageState& base) {
                  {"dtype", base.dtype},
                  {"shards", std::to_string(base.shards)}};
   if (!base.fabric.empty()) words["fabric"] = base.fabric;
-  page.answer({"step", words});
-  const std::string grid = embedded(Grid(page, base).made());
+  const Json named = page.answer({"step", words})["state"];
+  PageState listed = base;
+  listed.device = named["device"];
+  listed.model = named["model"];
+  const std::string grid = embedded(Grid(page, listed).made());
   const std::string script = '\n' + joined_modules();
   const std::string style = '\n' + file_text("page.css");
   const std::string policy =

@@ -169,6 +169,9 @@ function limited(name, groups) {
 
 export function begin_controls(documents, on_change) {
   known = documents;
+  for (const [key, list] of [["model", known.models], ["device", known.devices]]) {
+    state[key] = (list.find((one) => one.aliases.includes(state[key])) || {id: state[key]}).id;
+  }
   if (!known.fabrics.some((one) => one.id === state.fabric)) state.fabric = "";
   changed = on_change;
   const choices = (pairs) => () => [["", pairs.map(([value, label]) => option(value, label))]];

@@ -49,6 +49,10 @@ def controls():
     opened(link)
     settle()
     check(text_of("#title") == title, f"the link opens {text_of('#title')}, not {title}")
+    opened(asked.address.split("#")[0] + "#model=llama-3.3-70b&device=h100&shards=4")
+    settle()
+    names = [page.run(f"document.getElementById('control-{name}').value") for name in ("model", "device")]
+    check(names == ["llama-3.1-70b", "h100-sxm"] and page.run("document.getElementById('notice').hidden"), f"other names of the lists: {names}")
 
 
 def keyboard():

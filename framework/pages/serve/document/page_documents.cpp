@@ -20,6 +20,7 @@ Json device_json(const Device& device) {
   if (const auto memory = device.bandwidth("memory", 0)) bandwidth = memory->bytes_per_s;
   if (const auto general = device.peak(Dtype::bf16, 0)) peak = general->flops_per_s;
   return {{"id", device.id},
+          {"aliases", device.aliases},
           {"name", device.name},
           {"kind", device.kind},
           {"vendor", device.vendor},
@@ -41,7 +42,8 @@ Json devices_json(const PageSources& sources) {
 Json models_json(const PageSources& sources) {
   Json out = Json::array();
   for (const ModelListing& model : list_models(sources.models)) {
-    out.push_back({{"id", model.id}, {"architecture", model.architecture}});
+    out.push_back(
+        {{"id", model.id}, {"aliases", model.aliases}, {"architecture", model.architecture}});
   }
   return out;
 }

@@ -15,8 +15,14 @@ constexpr std::size_t systems_max = 8;
 
 void KnownSystems::require_listed(const PageState& state) {
   if (models_.empty()) {
-    for (const ModelListing& model : list_models(sources_.models)) models_.insert(model.id);
-    for (const Device& device : known_devices(sources_.devices)) devices_.insert(device.id);
+    for (const ModelListing& model : list_models(sources_.models)) {
+      models_.insert(model.id);
+      models_.insert(model.aliases.begin(), model.aliases.end());
+    }
+    for (const Device& device : known_devices(sources_.devices)) {
+      devices_.insert(device.id);
+      devices_.insert(device.aliases.begin(), device.aliases.end());
+    }
     for (const auto& topology : fabric::known_fabrics(sources_.fabrics)) {
       fabrics_.insert(topology.id);
     }
