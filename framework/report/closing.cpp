@@ -1,7 +1,9 @@
 #include "report/closing.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "report/front_view.hpp"
 #include "report/sentences.hpp"
@@ -50,12 +52,53 @@ std::string interference_text(const RunReport& report) {
          std::to_string(report.kernels.size()) + " kernels; halmark explain '" + most->first + "')";
 }
 
-std::string next_text(const RunReport& report) {
-  if (is_suspect(report))
-    return "next: close other programs (halmark doctor), then the same command with --rerun";
-  if (report.validations.empty())
-    return "next: the same command with --validate runs the front as a whole";
-  return "next: halmark export lists the points; --as ENGINE writes what an engine starts from";
+std::string joined(const std::vector<std::string>& texts, const std::string& between) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : between) + text;
+  return out;
+}
+
+// "roofline", "imported, fabric": of the front's times, those farther from a measurement last.
+std::string sources_text(const std::set<Provenance>& sources) {
+  std::vector<std::string> names;
+  for (const Provenance source : sources) names.emplace_back(provenance_name(source));
+  return joined(names, ", ");
+}
+
+// What speaks against believing a measured front; empty where nothing does.
+std::vector<std::string> doubts_of(const RunReport& report) {
+  std::vector<std::string> out;
+  if (is_suspect(report)) out.push_back(interference_text(report));
+  std::set<Provenance> others = front_sources(report);
+  others.erase(Provenance::measured);
+  if (!others.empty()) out.push_back("measured in part, the rest is " + sources_text(others));
+  std::ranges::move(doubts_of_runs(report), std::back_inserter(out));
+  return out;
+}
+
+std::string basis_text(const RunReport& report, const std::vector<std::string>& doubts) {
+  if (is_unmeasured(report))
+    return "nothing was measured here; times from " + sources_text(front_sources(report));
+  return doubts.empty() ? "trustworthy" : joined(doubts, "; ");
+}
+
+// More runs, not better ones, would settle it.
+bool is_short_of_runs(const RunReport& report, const std::vector<std::string>& doubts) {
+  return doubts.size() == 1 && doubts[0] == composition_text(report) &&
+         composition_verdict(composition_errors(report.validations)) == "UNDECIDED";
+}
+
+std::string next_text(const RunReport& report, const std::vector<std::string>& doubts) {
+  const bool is_run = !report.validations.empty();
+  const bool is_short = is_short_of_runs(report, doubts);
+  if (is_short && report.validations.size() < report.front.size())
+    return "next: halmark tune SWEEP --validate=all runs every point of the front";
+  if (is_unmeasured(report) || doubts.empty() || is_short)
+    return "next: halmark export lists the points; --as ENGINE writes what an engine starts from";
+  if (!is_suspect(report) && !is_run)
+    return "next: halmark tune SWEEP --validate runs the front as a whole";
+  return std::string("next: close other programs (halmark doctor), then halmark tune SWEEP ") +
+         (is_run ? "--rerun --validate" : "--rerun");
 }
 
 }  // namespace
@@ -65,9 +108,8 @@ std::vector<std::string> closing_lines(const RunReport& report) {
   const auto view =
       std::ranges::find_if(views, [](const PhaseView& v) { return !v.front.empty(); });
   if (view == views.end()) return {};
-  return {found_text(*view),
-          "basis: " + (is_suspect(report) ? interference_text(report) : "trustworthy"),
-          next_text(report)};
+  const std::vector<std::string> doubts = doubts_of(report);
+  return {found_text(*view), "basis: " + basis_text(report, doubts), next_text(report, doubts)};
 }
 
 }  // namespace halmark::report

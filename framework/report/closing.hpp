@@ -8,7 +8,7 @@
 
 namespace halmark::report {
 
-// "found: ...", "basis: trustworthy" or what interfered, "next: ..."; nothing without a front.
+// "found: ...", "basis: trustworthy", or why it is not, "next: ..."; nothing without a front.
 std::vector<std::string> closing_lines(const RunReport& report);
 
 }  // namespace halmark::report

@@ -49,7 +49,9 @@ std::string opening(const RunReport& report) {
   const std::string verdict = report::composition_verdict(composition_errors(report.validations));
   return "<header>\n" + element("h1", report.model + " on " + machine) + "<p class=\"sub\">" +
          html_text(report.title + ", " + report.started_utc) + "</p>\n<div class=\"badges\">\n" +
-         badge(report::validity(report) == "valid", report::validity_text(report)) +
+         (report::is_unmeasured(report)
+              ? ""
+              : badge(report::validity(report) == "valid", report::validity_text(report))) +
          badge(verdict == "within", report::composition_text(report)) + "</div>\n" +
          state_line(report) +
          "<nav aria-label=\"sections\"><a href=\"#front\">front and all configurations</a> <a "

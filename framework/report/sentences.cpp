@@ -26,13 +26,30 @@ bool has_kernels_alone(const RunReport& report) {
   return report.evaluations.empty() && report.validations.empty() && !report.kernels.empty();
 }
 
+std::set<Provenance> front_sources(const RunReport& report) {
+  std::set<Provenance> out;
+  for (const FrontPoint& point : report.front) {
+    const auto& estimate = report.evaluations.at(point.evaluation).estimate;
+    if (!estimate) continue;
+    if (estimate->operators.empty()) out.insert(estimate->provenance);
+    for (const OperatorShare& share : estimate->operators) out.insert(share.provenance);
+  }
+  return out;
+}
+
+bool is_unmeasured(const RunReport& report) {
+  const std::set<Provenance> sources = front_sources(report);
+  return !sources.empty() && !sources.contains(Provenance::measured);
+}
+
 std::string validity(const RunReport& report) {
-  if (report.front.empty()) return "none";
+  if (report.front.empty() || is_unmeasured(report)) return "none";
   return is_suspect(report) ? "suspect" : "valid";
 }
 
 std::string validity_text(const RunReport& report) {
   if (report.front.empty()) return "no front: no configuration has a usable latency";
+  if (is_unmeasured(report)) return {};
   return is_suspect(report) ? "suspect: some rows did not pass the validity gate"
                             : "valid: every front point passed the validity gate";
 }
@@ -58,6 +75,27 @@ std::string spread_text(const ErrorOverPoints& error) {
          " over " + points_text(error);
 }
 
+// The run that the printed latency missed most; nullptr where nothing was run.
+const Validation* least_predicted(const std::vector<Validation>& runs) {
+  const Validation* out = nullptr;
+  double worst = -1;
+  for (const Validation& v : runs) {
+    const auto error = v.prediction_error();
+    if (!error || !(std::abs(*error) > worst)) continue;
+    worst = std::abs(*error);
+    out = &v;
+  }
+  return out;
+}
+
+// "102 ms printed, 137 ms run (-25.5 %)"; a run in another state of the machine says so.
+std::string difference_text(const Validation& run) {
+  const auto interval = run.interval_at_run();
+  return duration_text(*run.predicted_ns) + " printed, " + duration_text(run.measured_ns) +
+         " run (" + signed_percent_text(run.prediction_error()) +
+         (interval && interval->is_scaled ? "; memory or cores ran at another speed)" : ")");
+}
+
 }  // namespace
 
 std::string composition_text(const RunReport& report) {
@@ -76,12 +114,27 @@ std::string prediction_text(const RunReport& report) {
   if (error.points == 0) return {};
   const std::string about = ": what was printed before, against the run";
   if (error.median) return "prediction error: " + spread_text(error) + left_out_text(error) + about;
-  double worst = 0;
-  for (const Validation& v : report.validations) {
-    worst = std::max(worst, std::abs(v.prediction_error().value_or(0)));
-  }
+  const double worst = std::abs(*least_predicted(report.validations)->prediction_error());
   return "prediction error: worst " + percent_text(worst) + " over " + points_text(error) +
          left_out_text(error) + about;
+}
+
+std::vector<std::string> doubts_of_runs(const RunReport& report) {
+  const auto& runs = report.validations;
+  if (runs.empty()) return {"not run as a whole"};
+  std::vector<std::string> out;
+  const auto doubted = std::ranges::count_if(
+      runs, [](const Validation& v) { return v.status != Status::ok || !v.has_time(); });
+  if (doubted > 0) {
+    out.push_back(std::to_string(doubted) + " of " + std::to_string(runs.size()) +
+                  " runs are suspect or have no time");
+  }
+  if (composition_verdict(composition_errors(runs)) != "within")
+    out.push_back(composition_text(report));
+  const Validation* worst = least_predicted(runs);
+  if (worst != nullptr && std::abs(*worst->prediction_error()) > worst_limit)
+    out.push_back("runs differ from the printed latency: " + difference_text(*worst));
+  return out;
 }
 
 namespace {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "report/report.hpp"
 
@@ -11,9 +13,13 @@ namespace halmark::report {
 bool is_suspect(const RunReport& report);
 // Of a run that searched no configurations, as of bench and judge.
 bool has_kernels_alone(const RunReport& report);
-// "valid", "suspect", or "none" where there is no front to be either.
+// Where the times of the front's operators are from.
+std::set<Provenance> front_sources(const RunReport& report);
+// No row that was measured is behind the front.
+bool is_unmeasured(const RunReport& report);
+// "valid", "suspect", or "none" where there is no measured front to be either.
 std::string validity(const RunReport& report);
-// The same in a sentence.
+// The same in a sentence; "" where nothing was measured.
 std::string validity_text(const RunReport& report);
 // "within", "exceeded" (median above 5 % or one point above 15 %) or "UNDECIDED".
 std::string composition_verdict(const ErrorOverPoints& error);
@@ -21,6 +27,9 @@ std::string composition_verdict(const ErrorOverPoints& error);
 std::string composition_text(const RunReport& report);
 // "prediction error: median 7.2 %, worst 21 % over 5 points: ..."; "" where nothing was run.
 std::string prediction_text(const RunReport& report);
+// Why runs of the whole stack do not bear the front out: "not run as a whole", "2 of 5 runs are
+// suspect or have no time", errors above their limits; empty where they do.
+std::vector<std::string> doubts_of_runs(const RunReport& report);
 
 // Shares of the best bandwidth at which the kernels were measured; nothing where none is known.
 struct BandwidthSpan {

@@ -18,8 +18,8 @@ constexpr Term status_entries[] = {
          "", "bench, run, tune, report"},
     Term{"complete", "", "A trial of a study whose values are known.", "", "study"},
     Term{"crashed", "",
-         "The worker that ran the plugin ended by a signal or an exit of its own; the sweep went "
-         "on with a new one.",
+         "The worker that ran the plugin ended by a signal or an exit of its own; a new one "
+         "continued the sweep.",
          "", "bench, run, tune, report"},
     Term{"device_lost", "",
          "The device stopped answering while the kernel ran; nothing further was tried on it.", "",
@@ -112,6 +112,13 @@ constexpr Term status_entries[] = {
     Term{"UNDECIDED", "",
          "The figures do not say whether something changed, as the reason says; more of them may.",
          "", "compare, history, run, tune, report"},
+    Term{
+        "trustworthy", "",
+        "Of a front: every time is of a row that passed the validity gate, whole stacks of it were "
+        "run undisturbed, and neither the composition error nor what was printed before is beyond "
+        "its limit.",
+        "composition error: median <= 5 %, worst <= 15 %; |prediction error| <= 15 %",
+        "tune, report"},
     Term{"unfit", "",
          "Of a command: this machine cannot do it; the line says what is missing. Exit 5.", "",
          "every command with --json"},

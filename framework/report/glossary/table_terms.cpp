@@ -136,6 +136,11 @@ constexpr Term table_entries[] = {
          "Of a peak: seen on one occasion alone; a second one, ten minutes later or more, settles "
          "it.",
          "", "peaks, devices"},
+    Term{"basis", "",
+         "What a front rests on: trustworthy, or what speaks against believing it, or where its "
+         "times are from if nothing was measured. Of a plan: what its measuring time is estimated "
+         "from.",
+         "", "tune, report"},
     Term{"baseline", "T_base",
          "The kernel that another is measured against, interleaved with it (--baseline "
          "BACKEND[:KERNEL]).",

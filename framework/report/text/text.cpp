@@ -171,8 +171,10 @@ std::string verdict_text(const RunReport& report, const Ink& ink) {
   const std::string prediction = report::prediction_text(report);
   const std::string coverage = report::coverage_text(report);
   const std::string memory = report::memory_line(report.validations);
-  const std::string validity = ink.line(report::validity_text(report));
-  return (report::validity(report) == "valid" ? ink.good(validity) : ink.bad(validity)) + '\n' +
+  const std::string judged = report::validity_text(report);
+  const std::string validity = judged.empty() ? judged : ink.line(judged);
+  const bool is_valid = report::validity(report) == "valid";
+  return (validity.empty() ? "" : (is_valid ? ink.good(validity) : ink.bad(validity)) + '\n') +
          (state.empty() ? "" : ink.line(state) + '\n') +
          (standing.empty() ? "" : ink.line(standing) + '\n') +
          (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +

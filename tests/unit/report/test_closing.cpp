@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "report/text/report_text.hpp"
 #include "synthetic_report.hpp"
 
@@ -31,7 +33,30 @@ RunReport two_points() {
   for (Evaluation& evaluation : report.evaluations) {
     if (evaluation.status == Status::suspect) evaluation.status = Status::ok;
   }
+  for (Validation& run : report.validations) {
+    run.status = Status::ok;
+    run.predicted_ns = 102e6;
+    run.measured_ns = 104e6;
+    run.composition->error = 0.02;
+  }
   return report;
+}
+
+// What was printed held at 20 GB/s, and the run met 12.
+void run_at_another_speed(RunReport& report) {
+  Validation& run = report.validations[1];
+  run.measured_ns = 137e6;
+  run.predicted_state =
+      StateInterval{.state = {20e9, {}}, .step_ns = 102e6, .memory_ns = 90e6, .ns = {100e6, 104e6}};
+  run.composition->bytes_per_s = 12e9;
+}
+
+void take_all_times_from(Provenance source, RunReport& report) {
+  for (Evaluation& evaluation : report.evaluations) {
+    evaluation.estimate->provenance = source;
+    for (OperatorShare& share : evaluation.estimate->operators) share.provenance = source;
+  }
+  report.validations.clear();
 }
 
 TEST(Closing, names_the_most_tokens_and_the_shortest_step_of_the_front) {
@@ -53,6 +78,83 @@ TEST(Closing, is_trustworthy_or_says_what_interfered) {
   }
   EXPECT_THAT(closing_lines(report)[1], StartsWith("basis: steal (2 of "));
   EXPECT_THAT(closing_lines(report)[2], AllOf(HasSubstr("halmark doctor"), HasSubstr("--rerun")));
+}
+
+// A sweep that was only priced has no row that anything could have disturbed.
+TEST(Closing, of_a_front_that_was_not_measured_says_so) {
+  RunReport report = two_points();
+  take_all_times_from(Provenance::roofline, report);
+  EXPECT_EQ(closing_lines(report)[1], "basis: nothing was measured here; times from roofline");
+  EXPECT_THAT(closing_lines(report)[2], HasSubstr("halmark export"));
+  for (const std::string& text :
+       {report_text(report, false), report_markdown(report), report_html(report)}) {
+    EXPECT_THAT(text, testing::Not(HasSubstr("point passed the validity gate"))) << text;
+  }
+  for (const FrontPoint& point : report.front) {
+    report.evaluations[point.evaluation].estimate->operators.front().provenance =
+        Provenance::imported;
+  }
+  EXPECT_EQ(closing_lines(report)[1],
+            "basis: nothing was measured here; times from imported, roofline");
+  report.evaluations[report.front[0].evaluation].estimate->operators[0].provenance =
+      Provenance::measured;
+  EXPECT_EQ(closing_lines(report)[1],
+            "basis: measured in part, the rest is imported, roofline; not run as a whole");
+  EXPECT_THAT(closing_lines(report)[2], HasSubstr("--validate"));
+}
+
+TEST(Closing, trusts_no_front_whose_runs_speak_against_it) {
+  struct Case {
+    const char* what;
+    std::function<void(RunReport&)> change;
+    const char *basis, *next;
+  };
+  const Case cases[] = {
+      {"no run", [](RunReport& r) { r.validations.clear(); }, "not run as a whole",
+       "halmark tune SWEEP --validate"},
+      {"102 ms printed, 137 ms run", [](RunReport& r) { r.validations[1].measured_ns = 137e6; },
+       "runs differ from the printed latency: 102 ms printed, 137 ms run (-25.5 %)",
+       "SWEEP --rerun --validate"},
+      {"the same with memory of two speeds", run_at_another_speed,
+       "runs differ from the printed latency: 102 ms printed, 137 ms run (-25.5 %; memory or "
+       "cores ran at another speed)",
+       "SWEEP --rerun --validate"},
+      {"two points run of four", [](RunReport& r) { r.validations.resize(2); },
+       "composition error: UNDECIDED (2 points with pairs of run and kernels, 3 needed)",
+       "SWEEP --validate=all"},
+      {"a front of two points, both run",
+       [](RunReport& r) {
+         std::erase_if(r.front, [&](const FrontPoint& point) {
+           return r.evaluations[point.evaluation].configuration.workload.phase != Phase::decode;
+         });
+         r.validations.resize(2);
+       },
+       "composition error: UNDECIDED (2 points with pairs of run and kernels, 3 needed)",
+       "halmark export"},
+      {"a suspect run", [](RunReport& r) { r.validations[0].status = Status::suspect; },
+       "1 of 4 runs are suspect or have no time", "SWEEP --rerun --validate"},
+      {"a run in turns on a core", [](RunReport& r) { r.validations[2].is_oversubscribed = true; },
+       "1 of 4 runs are suspect or have no time", "SWEEP --rerun --validate"},
+      {"one sum of kernels is wrong",
+       [](RunReport& r) { r.validations[3].composition->error = -0.2; },
+       "composition error: median 2.00 %, worst 20.0 % over 4 points (exceeded 5 % and 15 %)",
+       "SWEEP --rerun --validate"},
+      {"just within", [](RunReport& r) { r.validations[1].measured_ns = 102e6 / 0.86; },
+       "trustworthy", "halmark export"},
+  };
+  for (const Case& c : cases) {
+    RunReport report = two_points();
+    ASSERT_EQ(report.validations.size(), 4u);
+    c.change(report);
+    const auto lines = closing_lines(report);
+    EXPECT_EQ(lines[1], std::string("basis: ") + c.basis) << c.what;
+    EXPECT_THAT(lines[2], HasSubstr(c.next)) << c.what;
+  }
+  RunReport report = two_points();
+  report.front.front().is_suspect = true;
+  for (KernelPoint& kernel : report.kernels) kernel.status = Status::ok;
+  report.validations.clear();
+  EXPECT_EQ(closing_lines(report)[1], "basis: suspect rows; not run as a whole");
 }
 
 TEST(Closing, tells_what_to_try_next) {

@@ -70,6 +70,9 @@ TEST(Sentences, a_front_is_valid_suspect_or_none) {
   report.front[0].is_suspect = true;
   EXPECT_EQ(validity(report), "suspect");
   EXPECT_EQ(validity_text(report), "suspect: some rows did not pass the validity gate");
+  report.evaluations[0].estimate = Estimate{.provenance = Provenance::roofline};
+  EXPECT_EQ(validity(report), "none") << "nothing was measured that a gate could judge";
+  EXPECT_EQ(validity_text(report), "");
 }
 
 TEST(Sentences, what_ran_between_its_neighbours_is_a_span_over_the_front) {
