@@ -39,7 +39,7 @@ namespace halmark::cli {
 namespace {
 
 struct TuneOptions : tune::TuneRequest {
-  bool starts_new_run = false, prints_sweep = false, is_brief = false;
+  bool prints_sweep = false;
   AskedSweep asked;  // of a model instead of a sweep
   PricingOutput out;
 };
@@ -170,7 +170,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
   const tune::MeasureContext context = context_of(s, sweep, progress);
   std::optional<tune::CertifySettings> certify;
   if (sweep.sampler == tune::certify_sampler) {
-    certify = s.options.certify;
+    certify = tune::certify_settings(s.options);
     certify->model = model_document(sweep.model, config_dirs("models"));
   }
   tune::MeasuredSweep measured_sweep(*plan, context, certify);
@@ -229,7 +229,6 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   check_outputs(options, sweep);
   if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
-    if (options.is_brief) throw refused("--brief is of sweeps that are measured");
     return tune_by_latency(global, sweep, choice, options.proposals, options.out);
   }
   if (!options.out.pick.empty() || !options.out.written.as.empty()) {
@@ -287,12 +286,12 @@ CommandResult execute_model(const GlobalOptions& global, TuneOptions options) {
   options.latency.engine = options.out.written.engine_that_serves();
   std::string& text = options.out.sweep_text;
   text = asked_sweep_text(asked, device);
-  if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
   options.out.sweep_file = (folder / (asked_name(asked) + ".toml")).string();
+  const Sweep sweep = changed_sweep(options, parse_sweep(text, options.out.sweep_file));
+  if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
   require_writable(options.out.sweep_file, "--db");
-  return execute_sweep(global, options,
-                       changed_sweep(options, parse_sweep(text, options.out.sweep_file)));
+  return execute_sweep(global, options, sweep);
 }
 
 CommandResult execute(GlobalOptions global, TuneOptions options) {
@@ -335,9 +334,9 @@ void add_search_options(OptionSet& app, TuneOptions& o) {
       ->check(within(0.0, 1e6));
   app.add_option("--proof", o.certify.proof, "certify: proof file for halmark verify-front")
       ->only_output();
-  app.add_option("--gap", o.certify.eps, "certify: stop when nothing can be better than this share")
+  app.add_option("--gap", o.gap, "certify: stop when nothing can be better than this share")
       ->check(within(0.0, 1e6));
-  app.add_option("--safety", o.certify.safety, "certify: factor on every peak that bounds a kernel")
+  app.add_option("--safety", o.safety, "certify: factor on every peak that bounds a kernel")
       ->check(within(1.0, 1e6));
 }
 

@@ -1,5 +1,7 @@
 #include "tune/steer/tune_request.hpp"
 
+#include <utility>
+
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/asked_sweep.hpp"
@@ -22,7 +24,27 @@ void refuse_beside_nodes(const TuneRequest& request, const Sweep& sweep) {
                 "it measures the collectives of one device on each node; leave out one of them");
 }
 
+// Words about measuring a front say nothing to a sweep that measures none.
+void refuse_of_measured(const TuneRequest& request, const std::string& where) {
+  const std::pair<const char*, bool> stated[] = {
+      {"--validate", !request.validate.empty()}, {"--rerun", request.starts_new_run},
+      {"--no-winners", request.takes_defaults},  {"--gap", request.gap.has_value()},
+      {"--safety", request.safety.has_value()},  {"--brief", request.is_brief}};
+  for (const auto& [option, is_stated] : stated) {
+    if (is_stated)
+      throw refused(std::string(option) + " is of sweeps of a model that are measured", where,
+                    "leave it out");
+  }
+}
+
 }  // namespace
+
+CertifySettings certify_settings(const TuneRequest& request) {
+  CertifySettings out = request.certify;
+  out.eps = request.gap.value_or(out.eps);
+  out.safety = request.safety.value_or(out.safety);
+  return out;
+}
 
 Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.sampler.empty()) {
@@ -41,6 +63,8 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   steer(sweep, request.proposals);
   check_sampler(sweep);
   refuse_beside_nodes(request, sweep);
+  if (!latency_choice(sweep, request.latency).sources.empty())
+    refuse_of_measured(request, sweep.file);
   if (!request.fleet_class.empty() && request.fleet.empty()) {
     throw refused("--fleet-class is of a fleet", {}, "add --fleet URL");
   }
@@ -49,15 +73,20 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   }
   if (!request.night.empty() && !sweep.nightly) {
     throw refused("--night is of sweeps with a [nightly] table", sweep.file,
-                  "other sweeps are not repeated every night: --again begins a new run");
+                  "other sweeps are not repeated every night: --rerun begins a new run");
   }
-  if (!request.certify.proof.empty() && sweep.sampler != certify_sampler) {
-    throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
+  const char* proving = !request.certify.proof.empty() ? "--proof"
+                        : request.gap                  ? "--gap"
+                        : request.safety               ? "--safety"
+                                                       : nullptr;
+  if (proving != nullptr && sweep.sampler != certify_sampler) {
+    throw refused(std::string(proving) + " is of the sampler certify", {}, "add --sampler certify");
   }
   return sweep;
 }
 
 KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep) {
+  refuse_of_measured(request, sweep.file);
   if (request.nodes.are_named()) {
     throw refused("--mpi-hosts is of sweeps of a model", sweep.file,
                   "halmark bench --op all_reduce --mpi-hosts measures one collective");

@@ -26,9 +26,13 @@ struct TuneRequest {
   CertifySettings certify;
   LatencyChoice latency;
   ProposalChoice proposals;
-  bool takes_defaults = false;  // kernels as the plugin chooses them
-  std::string validate;         // "" = no, "front" = the sweep's number of points, "all"
+  std::optional<double> gap, safety;  // instead of those of `certify`
+  bool takes_defaults = false;        // kernels as the plugin chooses them
+  bool starts_new_run = false, is_brief = false;
+  std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
+
+CertifySettings certify_settings(const TuneRequest& request);
 
 // Throws Error (exit 2) for words that the sweep cannot follow.
 Sweep changed_sweep(const TuneRequest& request, Sweep sweep);

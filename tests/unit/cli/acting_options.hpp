@@ -352,6 +352,12 @@ inline constexpr const char* acting_options = R"(
   --out report.json
   --pick latency
   --as vllm
+  --brief
+  --rerun
+  --no-winners
+  --gap 0.1
+  --safety 2
+  --validate
 > tune small.toml --latency roofline --device-file h100-sxm --sampler random --trials 2
   --seed 7
 > tune small.toml --latency roofline --device-file h100-sxm --mpi-hosts n1:2,n2:2
@@ -376,7 +382,6 @@ inline constexpr const char* acting_options = R"(
   --dtype fp8
   --ttft 1s
   --tpot 1s
-  ! --brief --rerun --no-winners --gap --safety --validate: of measured sweeps: tests/integration/tune
 > tune small.toml --latency roofline --device-file h100-sxm --as k8s --server-version 0.20.1 --nodes nodes.toml --db x.db
   --server-version 0.24.0
   --engine sglang

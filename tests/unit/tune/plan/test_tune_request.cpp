@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "host/machine.hpp"
 #include "tune/devices/devices_here.hpp"
@@ -71,6 +72,37 @@ TEST(TuneRequest, a_proof_is_of_certify_alone) {
   expect_error([&] { changed_sweep(request, plain()); }, "--proof");
   request.sampler = "certify";
   EXPECT_NO_THROW(changed_sweep(request, plain()));
+}
+
+TEST(TuneRequest, words_about_measuring_are_of_measured_sweeps_of_a_model) {
+  const std::pair<const char*, std::function<void(TuneRequest&)>> words[] = {
+      {"--validate", [](TuneRequest& r) { r.validate = "front"; }},
+      {"--rerun", [](TuneRequest& r) { r.starts_new_run = true; }},
+      {"--no-winners", [](TuneRequest& r) { r.takes_defaults = true; }},
+      {"--gap", [](TuneRequest& r) { r.gap = 0; }},
+      {"--safety", [](TuneRequest& r) { r.safety = 1.05; }},
+      {"--brief", [](TuneRequest& r) { r.is_brief = true; }}};
+  for (const auto& [word, say] : words) {
+    TuneRequest request;
+    request.sampler = "certify";
+    say(request);
+    EXPECT_NO_THROW(changed_sweep(request, plain())) << word;
+    expect_error([&] { changed_sweep(request, KernelSweep{}); }, word);
+    request.latency.sources = {"roofline"};
+    expect_error([&] { changed_sweep(request, plain()); }, word);
+  }
+}
+
+TEST(TuneRequest, gap_and_safety_are_of_certify_and_stand_in_the_place_of_its_own) {
+  TuneRequest request;
+  EXPECT_EQ(certify_settings(request).safety, CertifySettings{}.safety);
+  request.gap = 0.1;
+  request.safety = 2;
+  EXPECT_EQ(certify_settings(request).eps, 0.1);
+  EXPECT_EQ(certify_settings(request).safety, 2);
+  expect_error([&] { changed_sweep(request, plain()); }, "--gap");
+  request.gap.reset();
+  expect_error([&] { changed_sweep(request, plain()); }, "--safety");
 }
 
 // Somebody else proposes, or a sampler, or the night itself.
