@@ -303,7 +303,9 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
   if (!options.asked.device.empty() && !is_sweep_file(options.sweep)) {
     return execute_model(global, std::move(options));
   }
-  if (const std::string option = stated_option(options.asked); !option.empty()) {
+  if (const std::string option =
+          options.prints_sweep ? "--print-sweep" : stated_option(options.asked);
+      !option.empty()) {
     throw refused(option + " is of a model on a known device", options.sweep,
                   "halmark tune qwen3-32b --device h100");
   }
