@@ -59,10 +59,10 @@ Action add_fleet(OptionSet& app) {
 Action add_launch(OptionSet& app) {
   auto o = std::make_shared<fleet::LaunchOrder>();
   app.add_option("url", o->url, "Shared database, without a password")->required();
-  app.add_option("--slurm", o->slurm, "Submit a job array of so many exclusive nodes")
+  app.add_option("--slurm", o->slurm, "Submit a job array of this number of exclusive nodes")
       ->check(within(1, 100000));
   app.add_option("--ssh", o->hosts, "Start one agent on each of these hosts")->delimiter(',');
-  app.add_option("--kubernetes", o->kubernetes, "Print an Indexed Job of so many nodes")
+  app.add_option("--kubernetes", o->kubernetes, "Print an Indexed Job of this number of nodes")
       ->check(within(1, 100000));
   app.add_option("--image", o->image, "Of Kubernetes: image that has halmark and its plugins");
   app.add_option("--partition", o->partition, "Of Slurm: partition");

@@ -119,8 +119,9 @@ LaunchRange launch_range(const std::string& statement, const OpContract& contrac
   }
   if (!statement.empty() && (out.global.empty() || out.global.size() > 3 ||
                              (!out.local.empty() && out.local.size() != out.global.size()))) {
-    throw refused("it must give one to three global sizes, and as many local ones or none",
-                  "halmark: " + statement, "write global = n/4, m; local = 16, 16");
+    throw refused(
+        "it must give one to three global sizes, and the same number of local ones or none",
+        "halmark: " + statement, "write global = n/4, m; local = 16, 16");
   }
   if (!out.global.empty()) return out;
   const std::vector<OperandSpec> operands = contract.operands(params);

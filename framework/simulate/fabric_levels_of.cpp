@@ -67,7 +67,7 @@ FabricLevels fabric_levels_of(const fabric::Topology& topology) {
     if (view.name == "rail" || view.ranks == inside) continue;
     if (view.ranks % inside != 0) {
       throw refused("the groups of level '" + view.name + "' are not alike", topology.id,
-                    "collectives are priced where each group has as many ranks as the next");
+                    "collectives are priced where each group has the same number of ranks");
     }
     const int link = first_link(router, topology.levels[i]);
     const double share = uplink_share(topology, router, topology.levels[i], inside);
@@ -84,7 +84,8 @@ FabricLevels fabric_levels_of(const fabric::Topology& topology) {
   if (const std::size_t ranks = topology.devices().size(); ranks != inside) {
     throw refused("its groups hold " + std::to_string(inside) + " of " + std::to_string(ranks) +
                       " ranks: they are not alike",
-                  topology.id, "collectives are priced where each group has as many ranks");
+                  topology.id,
+                  "collectives are priced where each group has the same number of ranks");
   }
   return out;
 }

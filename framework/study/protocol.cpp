@@ -151,7 +151,7 @@ Json StudyProtocol::status() const {
   return {{"study", study_.info().name},
           {"trials", study_.size()},
           {"running", study_.running()},
-          {"strangers", study_.foreign_trials()},
+          {"foreign_trials", study_.foreign_trials()},
           {"objectives", objectives_json(study_.info())}};
 }
 

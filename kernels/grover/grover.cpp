@@ -15,7 +15,7 @@ constexpr std::array<ParamSpec, 3> specs{{
      .low = 0,
      .high = 1 << 20,
      .fallback = 0,
-     .meaning = "0 = as many as make success likeliest"},
+     .meaning = "0 = the number that makes success likeliest"},
     complex_dtype_spec,
 }};
 

@@ -24,7 +24,7 @@ constexpr std::array<ParamSpec, 12> specs{{
      .low = 0,
      .high = size_max,
      .fallback = 0,
-     .meaning = "a query sees the keys of its own chunk of so many positions; 0 = all"},
+     .meaning = "a query sees the keys of its own chunk of this number of positions; 0 = all"},
     {.name = "q_dtype", .kind = ParamKind::dtype, .allowed = query_dtypes, .meaning = "of q"},
     {.name = "kv_dtype", .kind = ParamKind::dtype, .allowed = kv_dtypes, .meaning = "of k and v"},
     priced_dtype("dst_dtype", "of dst"),

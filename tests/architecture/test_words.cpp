@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -44,18 +45,32 @@ std::vector<std::string> parts_of(const std::string& identifier) {
   return {std::sregex_token_iterator(identifier.begin(), identifier.end(), part), {}};
 }
 
-// String literals without those of #include lines.
+bool is_blank(std::string::const_iterator begin, std::string::const_iterator end) {
+  return std::all_of(begin, end, [](char c) { return c == ' '; });
+}
+
+// String literals without those of #include lines; adjacent ones are one, as for the compiler.
 std::vector<std::string> literals_of(const std::string& text) {
   static const std::regex literal(R"re("((?:\\.|[^"\\\n])*)")re");
   std::vector<std::string> out;
   std::istringstream lines(text);
+  bool is_adjacent = false;  // nothing but blanks since the last literal
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("#include")) continue;
     const std::size_t comment = line.find("  // ");
     const std::string code = line.substr(0, line.starts_with("//") ? 0 : comment);
+    auto behind = code.cbegin();
     for (std::sregex_iterator at(code.begin(), code.end(), literal), end; at != end; ++at) {
-      out.push_back((*at)[1]);
+      is_adjacent = is_adjacent && is_blank(behind, (*at)[0].first);
+      if (is_adjacent) {
+        out.back() += (*at)[1].str();
+      } else {
+        out.push_back((*at)[1]);
+      }
+      is_adjacent = true;
+      behind = (*at)[0].second;
     }
+    is_adjacent = is_adjacent && is_blank(behind, code.cend());
   }
   return out;
 }
@@ -125,9 +140,42 @@ TEST(Words, the_list_is_there_and_its_rules_find_what_they_name) {
               testing::ElementsAre("call", "Network", "Door", "of"));
   EXPECT_THAT(literals_of("f(\"a \\\"b\\\"\");  // \"c\"\n#include \"d\"\n"),
               testing::ElementsAre("a \\\"b\\\""));
+  EXPECT_THAT(literals_of("f(\"it went \"\n  \"on\", \"a\");\nx = \"b\";\n\"c\"\n"),
+              testing::ElementsAre("it went on", "a", "b", "c"));
   const auto some = rules_of("# c\nprinted \\bdear -> expensive\n");
   ASSERT_EQ(some.size(), 1u);
   EXPECT_TRUE(std::regex_search("the dearest kernel", some[0].expression));
+}
+
+bool finds(const Rule& rule, const std::string& text) {
+  return rule.kind == "identifier" ? std::regex_match(text, rule.expression)
+                                   : std::regex_search(text, rule.expression);
+}
+
+// A kind that no test above asks for, or an expression with a slip, would hold nothing.
+TEST(Words, every_rule_has_a_known_kind_and_finds_an_example) {
+  const std::map<std::string, std::vector<std::string>> examples = {
+      {"identifier",
+       {"Nobody", "anew", "dearer", "strangers", "elsewhere", "fullest", "unclaimed", "unheard",
+        "laid", "came", "books", "supposed", "twins", "door", "hear", "paper", "bought"}},
+      {"printed",
+       {"whoever asks", "measured anew", "the dearest kernel", "was bought", "is busy elsewhere",
+        "the fullest rank", "a fabric on paper", "requests put off", "the sweep went on",
+        "they took turns", "measured between their neighbours", "a step stands alone",
+        "as it comes", "as many ranks as the next"}},
+      {"page",
+       {"Somebody else", "begins anew", "dearer layouts", "kernels take turns",
+        "between its neighbours", "on paper", "the fullest stage", "is put off",
+        "the sweep goes on", "trials of strangers", "layouts of so many shards"}}};
+  for (const Rule& rule : rules()) {
+    const auto of_kind = examples.find(rule.kind);
+    ASSERT_NE(of_kind, examples.end()) << rule.kind << ": " << rule.instead;
+    EXPECT_EQ(
+        std::ranges::count_if(of_kind->second, [&](const auto& text) { return finds(rule, text); }),
+        1)
+        << rule.kind << ": " << rule.instead;
+    EXPECT_FALSE(finds(rule, "every front point passed")) << rule.instead;
+  }
 }
 
 }  // namespace

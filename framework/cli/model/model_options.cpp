@@ -15,9 +15,10 @@ void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--cp", o.cp,
                  "Context parallel: ranks that the tokens of every sequence are split over; "
                  "prefill and training");
-  app.add_option("--delta-chunk", o.question.form.delta_chunk,
-                 "Gated delta rule in chunks of so many tokens: what a rank executes; 0 = token by "
-                 "token");
+  app.add_option(
+      "--delta-chunk", o.question.form.delta_chunk,
+      "Gated delta rule in chunks of this number of tokens: what a rank executes; 0 = token by "
+      "token");
   app.add_flag("--fused-qkv", o.fused_qkv,
                "Projections of queries, keys and values as one product, as engines have them");
   app.add_option("--mtp", o.question.drafted,

@@ -50,7 +50,7 @@ class Doubles {
     const double value = next();
     const auto most = static_cast<double>(bytes_.size() / sizeof(double));
     if (!(value >= 0 && value <= most) || value != std::floor(value)) {
-      throw std::invalid_argument("sample block does not have as many values as it says");
+      throw std::invalid_argument("sample block does not have the number of values that it states");
     }
     return static_cast<std::size_t>(value);
   }

@@ -75,8 +75,8 @@ std::string joined_by(const fabric::Topology& topology) {
 }  // namespace
 
 std::string simulation_begins(double events, int runs) {
-  return fmt::format("simulating {:.0f} events, and {} runs of as many with drawn times\n", events,
-                     runs);
+  return fmt::format("simulating {:.0f} events, and {} runs of the same number with drawn times\n",
+                     events, runs);
 }
 
 std::string throughput_section(const SimulationPage& page) {

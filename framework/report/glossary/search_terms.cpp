@@ -44,6 +44,8 @@ constexpr Term search_entries[] = {
          "topology.",
          "", "tune, fabric"},
     Term{"flush", "flushed", "Cache mode: caches are emptied before every sample.", "", "bench"},
+    Term{"foreign_trials", "", "Finished trials of a study that others added while it was served.",
+         "", "study serve"},
     Term{"gp", "",
          "Sampler: Gaussian processes and expected improvement, for few, expensive trials.", "",
          "tune, study"},
@@ -112,8 +114,6 @@ constexpr Term search_entries[] = {
          "bench"},
     Term{"sobol", "", "Sampler: quasi-random points that fill wide spaces evenly.", "",
          "tune, study"},
-    Term{"strangers", "", "Finished trials of a study that others added while it was served.", "",
-         "study serve"},
     Term{"tensor", "",
          "Strategy: heads, columns or rows of one product on several ranks (tp); in tables, a "
          "weight or a state of the model.",

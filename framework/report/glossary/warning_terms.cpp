@@ -14,8 +14,9 @@ constexpr Term warning_entries[] = {
          "copies the rest.",
          "", "report, history, verify"},
     Term{"W-ENV-03", "",
-         "So many rows were disturbed by other work on this machine that what rests on them is "
-         "suspect; run on a quiet machine.",
+         "Rows were disturbed by other work on this machine; results that depend on them are "
+         "suspect; "
+         "run on a quiet machine.",
          "", "tune, report"},
     Term{
         "W-ENV-05", "",

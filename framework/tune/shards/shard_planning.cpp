@@ -83,7 +83,7 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
   const auto stages = static_cast<int>(devices.size());
   if (shards % stages != 0 || (question.stated.pp != 0 && question.stated.pp != stages)) {
     throw refused(std::to_string(stages) + " devices are the stages of a pipeline, and " +
-                      std::to_string(shards) + " shards do not make as many",
+                      std::to_string(shards) + " shards cannot be split into that number",
                   "--device", "a multiple of them as --shards, and no other --pp");
   }
   question.stated.pp = stages;

@@ -77,7 +77,7 @@ void check_contracts(const Proof& proof) {
 void check_bounds(const Proof& proof, const DeviceReader& read_device) {
   const DeviceRecord& stated = *proof.device;
   if (proof.target->cores < 0 || proof.target->memory_bytes < 1) {
-    throw Broken(proof.target->line, "no target has so many cores and so much memory");
+    throw Broken(proof.target->line, "no target has these cores and this memory");
   }
   if (proof.time_units_per_s != 1e9) throw Broken(1, "times of kernels are not in ns");
   if (stated.threads != (stated.text.empty() ? 0 : proof.target->cores)) {

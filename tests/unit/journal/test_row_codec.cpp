@@ -153,7 +153,8 @@ TEST(UnpackSamples, says_what_does_not_hold) {
     return std::string();
   };
   EXPECT_EQ(fault(doubles({0})), "sample block is too short");
-  EXPECT_EQ(fault(doubles({3, 0, 1})), "sample block does not have as many values as it says");
+  EXPECT_EQ(fault(doubles({3, 0, 1})),
+            "sample block does not have the number of values that it states");
   EXPECT_EQ(fault(doubles({1, 0, 1, 2, -1, 0.5})),
             "sample block names a set of operands that there is not");
   EXPECT_EQ(fault(doubles({1, 0, 1, 2, -1, 0, 0})), "sample block ends in no labels");

@@ -136,7 +136,7 @@ TEST_F(Enqueued, trials_of_somebody_else_s_space_are_strangers) {
   const Json one = answer(R"({"ask":1})").at("trials");
   EXPECT_EQ(one[0].at("trial"), 2);
   const Json status = answer(R"({"status":1})");
-  EXPECT_EQ(status.at("strangers"), 2);
+  EXPECT_EQ(status.at("foreign_trials"), 2);
   EXPECT_EQ(status.at("trials"), 3);
   EXPECT_EQ(status.at("running"), 1);
 }

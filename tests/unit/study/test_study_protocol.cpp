@@ -108,7 +108,7 @@ TEST_F(Requests, outcomes_become_rows) {
   EXPECT_EQ(status.at("study"), "s");
   EXPECT_EQ(status.at("trials"), 6);
   EXPECT_EQ(status.at("running"), 0);
-  EXPECT_EQ(status.at("strangers"), 0);
+  EXPECT_EQ(status.at("foreign_trials"), 0);
 }
 
 TEST_F(Requests, several_are_answered_in_their_order_and_an_error_changes_nothing) {
