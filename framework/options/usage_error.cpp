@@ -15,7 +15,9 @@ namespace {
 // Long names of the options that may stand behind `app`, the program's included.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> out;
-  for (const CLI::App* level : {&app, &root_of(app)}) {
+  std::vector<const CLI::App*> levels = {&app};
+  if (app.get_parent() != nullptr) levels.push_back(&root_of(app));
+  for (const CLI::App* level : levels) {
     for (const CLI::Option* option : level->get_options()) {
       for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
     }

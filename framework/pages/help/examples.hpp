@@ -1,4 +1,4 @@
-// One example or a few of each command: lines that work in any folder.
+// One example or a few of each command; the files, databases and plugins that they name are yours.
 #pragma once
 
 #include <string_view>

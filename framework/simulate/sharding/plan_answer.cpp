@@ -52,7 +52,7 @@ void place(PlanAnswer& out, const fabric::Topology& topology) {
   }
 }
 
-// Of the largest_stage stage: the others hold less, and wait for it.
+// Of the largest stage: the others hold less, and wait for it.
 void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
   const PlannedLayout& chosen = *out.plan.chosen();
   const MemoryUse memory = memory_use(out.graph);

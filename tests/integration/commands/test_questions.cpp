@@ -264,6 +264,10 @@ INSTANTIATE_TEST_SUITE_P(
         Question{"no_rate",
                  "model llama-3.1-8b --device rtx-4090 --tokens-per-s 0",
                  {"--tokens-per-s is no rate"},
+                 2},
+        Question{"a_name_is_suggested_once",
+                 "--all",
+                 {"unknown option '--all'; did you mean '--allow-insecure-plugin'\\?$"},
                  2}),
     [](const auto& info) { return std::string(info.param.name); });
 

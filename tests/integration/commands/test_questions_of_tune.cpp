@@ -65,6 +65,10 @@ TEST_F(QuestionsOfTune, have_their_answer_in_the_first_three_lines) {
       {"qwen3-32b --input 4000",
        2,
        {"--input is of a model on a known device", "halmark tune qwen3-32b --device h100"}},
+      {"qwen3-32b --print-sweep", 2, {"--print-sweep is of a model on a known device"}},
+      {"qwen3-32b --device h100 --validate",
+       2,
+       {"--validate is of sweeps of a model that are measured; leave it out"}},
       {"nosuchmodel --device h100", 2, {"unknown model 'nosuchmodel'"}},
       {"nosuchmodel", 2, {"unknown model 'nosuchmodel'"}},
       {"served --device nosuch", 2, {"unknown model 'served'"}}};

@@ -358,7 +358,6 @@ inline constexpr const char* acting_options = R"(
   --gap 0.1
   --safety 2
   --validate
-  --print-sweep
 > tune small.toml --latency roofline --device-file h100-sxm --sampler random --trials 2
   --seed 7
 > tune small.toml --latency roofline --device-file h100-sxm --mpi-hosts n1:2,n2:2
