@@ -9,8 +9,8 @@
 
 namespace halmark::test {
 
-// A file or folder of HALMARK_SHARED_DATA, else of ../shared/data; it need not be there: tests say
-// so and skip.
+// A file or folder of HALMARK_SHARED_DATA, else of the folder of shared data beside the checkout;
+// it need not be there: tests say so and skip.
 inline std::filesystem::path shared_data(std::string_view relative = "") {
   const char* const named = std::getenv("HALMARK_SHARED_DATA");
   const bool is_named = named != nullptr && *named != '\0';

@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "journal/store.hpp"
-#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
+#include "tests/shared_data.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -183,8 +183,7 @@ TEST_F(CompareDevices, known_devices_are_filtered_and_sorted) {
 
 // Tables of a folder that others published; skipped where it is not there.
 TEST_F(CompareDevices, published_tables_of_two_devices_compare) {
-  const std::filesystem::path folder =
-      std::filesystem::path(test::in_source()) / "../shared/data/kernels";
+  const std::filesystem::path folder = test::shared_data("kernels");
   const std::filesystem::path h100 = folder / "gemm_h100_trtllm_1.3.0rc20.csv.gz",
                               h200 = folder / "gemm_power_h200_vllm_0.22.0.csv.gz";
   if (!std::filesystem::exists(h100) || !std::filesystem::exists(h200)) {
