@@ -23,7 +23,7 @@ bool is_suspect(const RunReport& report) {
 }
 
 bool has_kernels_alone(const RunReport& report) {
-  return report.evaluations.empty() && report.validations.empty() && !report.kernels.empty();
+  return report.model.empty() && !report.kernels.empty();
 }
 
 std::set<Provenance> front_sources(const RunReport& report) {

@@ -11,7 +11,7 @@
 namespace halmark::report {
 
 bool is_suspect(const RunReport& report);
-// Of a run that searched no configurations, as of bench and judge.
+// Of a run of kernels without a model, as of bench and judge.
 bool has_kernels_alone(const RunReport& report);
 // Where the times of the front's operators are from.
 std::set<Provenance> front_sources(const RunReport& report);
