@@ -8,6 +8,7 @@
 #include "pages/front/chosen_point.hpp"
 #include "report/page/runs_page.hpp"
 #include "report/text/report_text.hpp"
+#include "report/views/kernel_views.hpp"
 #include "tune/stored/stored_front.hpp"
 #include "tune/stored/stored_report.hpp"
 
@@ -45,7 +46,8 @@ CommandResult execute(const GlobalOptions& global, const Runs& runs, const Files
     throw refused("the database has no run", database_path(global), "run halmark tune first");
   const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));
   CommandResult result{.data = report_json(report),
-                       .text = report_text(report, use_color(global), stdout_columns())};
+                       .text = report_text(report, use_color(global), stdout_columns(),
+                                           report::rows_text(report, stdout_columns()))};
   for (const std::string& path : out) {
     write_report(report, path);
     result.text += "written: " + path + '\n';

@@ -16,7 +16,6 @@
 #include "report/text/wrapped_text.hpp"
 #include "report/times_from.hpp"
 #include "report/untried_view.hpp"
-#include "report/views/kernel_views.hpp"
 
 namespace halmark {
 namespace {
@@ -183,13 +182,6 @@ std::string verdict_text(const RunReport& report, const Ink& ink) {
          (memory.empty() ? "" : ink.line(memory) + '\n');
 }
 
-// As the command that measured them printed them.
-std::string rows_text(const RunReport& report, int width) {
-  const bool are_collectives = report.kernels.front().busbw_bytes_per_s.has_value();
-  return report::kernels_headline(report.kernels) +
-         report::kernels_view(report.kernels, are_collectives, width).text;
-}
-
 std::string list_text(const char* title, const std::vector<std::string>& items, const Ink& ink) {
   if (items.empty()) return {};
   std::string out = '\n' + ink.bold(title) + '\n';
@@ -221,11 +213,13 @@ std::string brief_text(const RunReport& report, bool color, int width) {
 }
 
 std::string report_text(const RunReport& report, bool color, int width) {
+  return report_text(report, color, width, {});
+}
+
+std::string report_text(const RunReport& report, bool color, int width, const std::string& rows) {
   const Ink ink(color, width);
-  const bool has_kernels_alone = report::has_kernels_alone(report);
   std::string out =
-      ink.bold(ink.line(has_kernels_alone ? report.command : report.title + ": " + report.model)) +
-      '\n';
+      ink.bold(ink.line(rows.empty() ? report.title + ": " + report.model : report.command)) + '\n';
   for (const std::string& machine : report.machine) out += ink.line(machine) + '\n';
   out += '\n';
   for (const report::PhaseView& view : report::phase_views(report)) {
@@ -235,7 +229,7 @@ std::string report_text(const RunReport& report, bool color, int width) {
     out += ink.bold("predicted against run") + '\n' +
            report::stacked_text(report::validation_table(report), ink.width()) + '\n';
   }
-  out += has_kernels_alone ? rows_text(report, width) : verdict_text(report, ink);
+  out += rows.empty() ? verdict_text(report, ink) : rows;
   out += list_text("left out", report.left_out, ink);
   out += list_text("notes", report.notes, ink);
   out += list_text("warnings", report.warnings, ink);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/text/text.hpp"
+#include "report/sentences.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
@@ -186,6 +187,13 @@ View kernels_view(std::span<const KernelPoint> points, bool are_collectives, int
   Json rows = Json::array();
   for (const KernelPoint& p : points) rows.push_back(row_json(p));
   return {.data = {{"rows", std::move(rows)}}, .text = point_table(points, are_collectives, width)};
+}
+
+std::string rows_text(const RunReport& report, int width) {
+  if (!has_kernels_alone(report)) return {};
+  const bool are_collectives = report.kernels.front().busbw_bytes_per_s.has_value();
+  return kernels_headline(report.kernels) +
+         kernels_view(report.kernels, are_collectives, width).text;
 }
 
 }  // namespace halmark::report

@@ -18,6 +18,9 @@ View kernels_view(std::span<const KernelPoint> points, bool are_collectives,
 // One line: interference from other processes where most samples had it, then what share of the
 // measured peak and of the best possible the rows reach.
 std::string kernels_headline(std::span<const KernelPoint> points);
+
+// The rows of a run that measured kernels alone, as its command printed them; else "".
+std::string rows_text(const RunReport& report, int width);
 // `assumed` ("--dtype f32") as a line of its own behind the first, and in the document. Nothing of
 // "".
 void add_assumed(View& view, const std::string& assumed);
