@@ -1,6 +1,6 @@
 // Quantization: what the `quantization_config` of a checkpoint states: the type, blocks and scales
 // of its weights, which linears have them, and the type of the KV cache. A precision takes them by
-// name; what nobody here can read is refused, so that no checkpoint is priced as if it were 16-bit.
+// name; what is not read is refused, so that no checkpoint is priced as if it were 16-bit.
 #pragma once
 
 #include <cstdint>
