@@ -63,11 +63,30 @@ bool matches_any_level(std::string_view glob, const std::string& module) {
   return matches_glob(glob, module);
 }
 
+// The product of the counts in "(a{3}){1,20}", 60: as often its compiler copies what is repeated.
+std::size_t repeats(const std::string& text) {
+  std::size_t out = 1;
+  for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
+    for (const char* from = text.data() + at; from < text.data() + text.size();) {
+      std::size_t count = 0;
+      const auto read = std::from_chars(from + 1, text.data() + text.size(), count);
+      if (read.ec == std::errc::result_out_of_range) count = ModulePatterns::repeats_max + 1;
+      out *= std::clamp<std::size_t>(count, 1, ModulePatterns::repeats_max + 1);
+      if (out > ModulePatterns::repeats_max) return out;
+      from = read.ptr;
+      if (from == text.data() + text.size() || *from != ',') break;
+    }
+  }
+  return out;
+}
+
 // The polynomial matcher: the other one takes exponential time on some expressions, and a file
 // states them.
 std::regex compiled(const std::string& text) {
   constexpr std::size_t text_max = 1024;  // its compiler recurses into what is nested
-  if (text.size() > text_max) throw std::regex_error(std::regex_constants::error_complexity);
+  if (text.size() > text_max || repeats(text) > ModulePatterns::repeats_max) {
+    throw std::regex_error(std::regex_constants::error_complexity);
+  }
   return std::regex(text, std::regex_constants::ECMAScript | std::regex_constants::__polynomial);
 }
 
@@ -138,6 +157,7 @@ void ModulePatterns::add(const std::string& pattern) {
   }
   if (is_expression(pattern)) {
     expressions_.push_back(compiled(pattern.substr(3)));
+    expressions_cost_ += 16 + pattern.size() * repeats(pattern) / 16;
     return;
   }
   if (is_whole_name(pattern)) {

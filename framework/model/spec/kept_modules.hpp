@@ -22,7 +22,7 @@ struct ModelSpec;
 //   "model.layers.*.mlp", "*.k_proj"      a glob of a name or of what it stands in
 //   "re:.*mlp\\.(gate|up|down)_proj.*"    a regular expression that begins where the name does
 // Throws std::regex_error for an expression that is none, error_complexity for one that is too
-// long.
+// long or repeats too much.
 bool names_module(const std::string& pattern, const std::string& module);
 
 // A name from the model's own down to a module in one layer: "model.layers.3.mlp".
@@ -37,8 +37,9 @@ class ModulePatterns {
   void add(const std::string& pattern);
   bool empty() const { return whole_.empty() && rest_.empty() && expressions_.empty(); }
   bool names(const std::string& module) const;
-  std::size_t tried() const { return rest_.size() + expressions_.size(); }          // one by one
-  std::size_t cost() const { return 1 + rest_.size() + 16 * expressions_.size(); }  // of a module
+  std::size_t tried() const { return rest_.size() + expressions_.size(); }   // one by one
+  std::size_t cost() const { return 1 + rest_.size() + expressions_cost_; }  // of a module
+  static constexpr std::size_t repeats_max = 64;  // of an expression, those of all counts
   // What stands in front of the number of a layer in them: "model.language_model.layers.".
   static constexpr std::size_t prefixes_max = 8;
   const std::vector<std::string>& prefixes() const { return prefixes_; }
@@ -50,6 +51,7 @@ class ModulePatterns {
   std::unordered_set<std::string> whole_;
   std::vector<std::string> rest_;
   std::vector<std::regex> expressions_;
+  std::size_t expressions_cost_ = 0;
   std::vector<std::string> prefixes_;
   std::set<std::int64_t> experts_;
 };

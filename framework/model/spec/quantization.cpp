@@ -194,8 +194,8 @@ void read_stated(ConfigReader& config, ModelSpec& spec) try {
   spec.quantization = stated.what;
 } catch (const std::regex_error& error) {
   const bool is_long = error.code() == std::regex_constants::error_complexity;
-  config.refuse("quantization_config", is_long ? "lists a regular expression that is longer than "
-                                                 "the 1024 characters that are read"
+  config.refuse("quantization_config", is_long ? "lists a regular expression of more than 1024 "
+                                                 "characters or 64 repeats, which is not read"
                                                : "lists a module by a regular expression that is "
                                                  "none");
 }

@@ -635,7 +635,17 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
        "regular expression that is none");
   says(refusal(model, R"({"quant_method": "fp8", "ignored_layers": ["re:)" +
                           std::string(1025, 'a') + "\"]}"),
-       "longer than the 1024 characters");
+       "more than 1024 characters");
+  for (const char* repeated :
+       {"(a{300}){300}", "(.?){9000}z", "(a{9}){9}", "a{1,99999999999999999999}"}) {
+    says(refusal(model, R"({"quant_method": "fp8", "ignored_layers": ["re:)" +
+                            std::string(repeated) + "\"]}"),
+         "64 repeats");
+  }
+  EXPECT_THAT(with(model, R"({"quant_method": "fp8", "ignored_layers":
+                             ["re:.*layers\\.\\d{1,2}\\.mlp.*"]})")
+                  .quantization->kinds,
+              ElementsAre(qkv, output));
   says(refusal(model, R"({"quant_method": "compressed-tensors", "config_groups": {"a":
                 {"weights": {"num_bits": 4, "type": "int"}}, "b": {"weights": {"num_bits": 8,
                 "type": "int"}}}})"),
