@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::array<std::string_view, 1> stored_types = {"stored_matrices"};
 
+constexpr std::int64_t values_max = std::int64_t{1} << 46;  // of all kinds of layers
+
 std::int64_t stored_count(const ConfigReader& config, std::string_view field) {
-  constexpr std::int64_t most = std::int64_t{1} << 50;
   const Json* value = config.value(field);
   if (value == nullptr) return 0;
-  if (!value->is_number_integer() || *value < 0 || *value > most) {
-    config.refuse(field, "must be a count");
+  if (!value->is_number_integer() || *value < 0 || *value > values_max) {
+    config.refuse(field, "must be a count of at most " + std::to_string(values_max));
   }
   return value->get<std::int64_t>();
 }
@@ -45,22 +46,33 @@ std::optional<Quantization> read_format(const ConfigReader& config) {
 StoredMatrix read_matrix(const ConfigReader& config) {
   const auto kind = parse_kernel_kind(config.text("kind").value_or(""));
   if (!kind) config.refuse("kind", "is none of a linear");
-  return {.name = config.text("name").value_or("matrix"),
-          .kind = *kind,
-          .rows = config.required_size("rows"),
-          .columns = config.required_size("columns"),
-          .experts = stored_count(config, "experts"),
-          .format = read_format(config)};
+  StoredMatrix out{.name = config.text("name").value_or("matrix"),
+                   .kind = *kind,
+                   .rows = config.required_size("rows"),
+                   .columns = config.required_size("columns"),
+                   .experts = stored_count(config, "experts"),
+                   .format = read_format(config)};
+  if (out.experts > stored_experts_max) config.refuse("experts", "are more than any model has");
+  if (out.rows > values_max / out.columns / std::max<std::int64_t>(1, out.experts)) {
+    config.refuse("rows", "are more than any memory holds");
+  }
+  return out;
 }
 
 void read_layers(const ConfigReader& config, ModelSpec& spec) {
   StoredLayers& out = spec.stored_layers.emplace();
+  std::int64_t values = 0;
   for (const ConfigReader& kind : config.objects("kinds").value_or(std::vector<ConfigReader>{})) {
     StoredLayer& layer = out.kinds.emplace_back();
     layer.vector_values = stored_count(kind, "vector_values");
+    values += layer.vector_values;
     const auto matrices = kind.objects("matrices");
     if (!matrices) continue;
-    for (const ConfigReader& matrix : *matrices) layer.matrices.push_back(read_matrix(matrix));
+    for (const ConfigReader& matrix : *matrices) {
+      layer.matrices.push_back(read_matrix(matrix));
+      values += layer.matrices.back().values();
+      if (values > values_max) config.refuse("kinds", "have more values than any memory holds");
+    }
   }
   const auto of_layer = config.counts("of_layer").value_or(std::vector<std::int64_t>{});
   for (const std::int64_t kind : of_layer) {

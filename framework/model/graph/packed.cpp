@@ -105,7 +105,11 @@ Extent GraphBuilder::stored_table_bytes(const Extent& rows, std::int64_t columns
                         takes_stored(graph_.spec, precision(), stated->kinds.front());
   if (!is_taken) return {};
   const std::vector<StoredOtherwise>& all = graph_.spec.stored_otherwise;
-  const auto apart = std::ranges::find(all, "embed_tokens", &StoredOtherwise::linear);
+  // A layer may have a matrix of that name.
+  const auto apart = std::ranges::find_if(all, [](const StoredOtherwise& one) {
+    return one.linear == "embed_tokens" && one.format &&
+           std::ranges::find(one.layers, true) == one.layers.end();
+  });
   const Quantization& format = apart == all.end() ? *stated : *apart->format;
   const auto bytes = [&](const Size& of) {
     const std::int64_t count = of.constant();

@@ -11,6 +11,8 @@
 
 namespace halmark {
 
+inline constexpr std::int64_t stored_experts_max = 65'536;
+
 struct StoredMatrix {
   std::string name;  // below its layer: "mlp.down_proj"
   KernelKind kind = KernelKind::ffn;

@@ -123,7 +123,7 @@ class Sorter {
   void sort() {
     find_predictors();
     for (const auto& [name, module] : modules_) {
-      const auto matrix = matrix_of(name, module, widths_);
+      const auto matrix = matrix_of(name, module, widths_, place_);
       const std::int64_t values = values_of(module, matrix);
       out_.parameters += values;
       const auto place = place_of(name);

@@ -239,6 +239,7 @@ void read_gguf(const InputFile& file, WeightsHeader& out) {
     }
     last = next + tensor.bytes;
     next += aligned(tensor.bytes);
+    if (next > weights_bytes_max) throw refused("states more bytes than any file has", where);
     out.tensors.push_back(std::move(tensor));
   }
   const std::int64_t end = aligned(static_cast<std::int64_t>(in.at())) + last;

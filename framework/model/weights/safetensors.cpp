@@ -32,8 +32,8 @@ struct TensorRange {
 };
 
 std::int64_t whole_offset(const Json& value, const std::string& tensor, const std::string& where) {
-  constexpr std::int64_t most = std::int64_t{1} << 60;
-  if (value.is_number_integer() && value >= 0 && value < most) return value.get<std::int64_t>();
+  if (value.is_number_integer() && value >= 0 && value <= weights_bytes_max)
+    return value.get<std::int64_t>();
   throw refused("tensor '" + printable(tensor) + "' has a size or offset that is none: " +
                     printable(value.dump(-1, ' ', true, Json::error_handler_t::replace)),
                 where);

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text/error.hpp"
+
 namespace halmark {
 
 namespace {
@@ -153,7 +155,7 @@ std::optional<Quantization> format_of(const StoredModule& module, const StoredMa
   std::int64_t rest = 0;
   for (const StoredTensor* tensor : module.beside) rest += tensor->bytes;
   // 3, 5 and 6 bits are 2 and 4 with the others beside.
-  rest += matrix.values() * (bits - dtype_bits(out.weights)) / 8;
+  rest += matrix.values() * std::max<std::int64_t>(0, bits - dtype_bits(out.weights)) / 8;
   out.block_rows = 1;
   out.scale_bits = 0;
   const Blocks blocks = blocks_of(module, is_turned);
@@ -177,8 +179,8 @@ struct Unpacked {
 Unpacked with_zeros(const StoredTensor& weights, const StoredTensor& zeros,
                     const StoredTensor& scale) {
   Unpacked out{.rows = scale.shape.back(), .is_turned = true};
-  out.bits =
-      std::max<std::int64_t>(1, 32 * zeros.shape.back() / std::max<std::int64_t>(1, out.rows));
+  out.bits = std::clamp<std::int64_t>(32 * zeros.shape.back() / std::max<std::int64_t>(1, out.rows),
+                                      1, 32);
   const bool packs_rows = weights.shape.back() == out.rows;  // GPTQ; AWQ packs columns
   out.columns = packs_rows ? weights.shape.front() * 32 / out.bits : weights.shape.front();
   return out;
@@ -195,7 +197,8 @@ Unpacked along_rows(const StoredTensor& weights, std::int64_t groups, const Mode
     return std::ranges::find(widths_in_bits, bits) != widths_in_bits.end();
   };
   out.columns = packed / 4;
-  const std::int64_t of_group = groups > 1 ? groups * widths.group : 0;
+  const bool has_groups = groups > 1 && widths.group > 0 && groups <= packed / widths.group;
+  const std::int64_t of_group = has_groups ? groups * widths.group : 0;
   for (const std::int64_t columns : {of_group, widths.hidden}) {
     if (columns == 0 || packed % columns != 0 || !is_width(packed / columns)) continue;
     out.columns = columns;
@@ -241,6 +244,12 @@ KernelKind kind_of(const std::string& name, const StoredMatrix& matrix, std::int
   return is_out ? KernelKind::output : KernelKind::qkv;
 }
 
+// Without a product that overflows.
+bool fits(const StoredMatrix& m, std::int64_t bits) {
+  const std::int64_t count = std::max<std::int64_t>(1, m.experts);
+  return m.rows == 0 || m.columns == 0 || m.rows <= bits / count / m.columns;
+}
+
 // The commonest of them; 0 of none.
 std::int64_t commonest(const std::map<std::int64_t, std::int64_t>& counted) {
   const auto most = std::ranges::max_element(counted, {}, [](const auto& c) { return c.second; });
@@ -279,12 +288,13 @@ std::int64_t hidden_of(const std::map<std::string, StoredModule>& modules) {
 
 std::int64_t group_of(const std::map<std::string, StoredModule>& modules, std::int64_t hidden) {
   std::map<std::int64_t, std::int64_t> groups;
+  if (hidden < 1) return 0;
   for (const auto& [name, module] : modules) {
-    if (module.weights == nullptr || !is_packed_type(module.weights->type)) continue;
+    const StoredTensor* weights = module.weights;
+    if (weights == nullptr || !is_packed_type(weights->type) || weights->shape.size() < 2) continue;
     const Blocks blocks = blocks_of(module, false);
     if (blocks.groups <= 1 || hidden % blocks.groups != 0) continue;
-    const std::int64_t packed =
-        module.weights->shape.back() * safetensors_bits(module.weights->type);
+    const std::int64_t packed = weights->shape.back() * safetensors_bits(weights->type);
     const bool reads_hidden = packed % hidden == 0 && packed / hidden >= 2 && packed / hidden <= 8;
     if (reads_hidden) ++groups[hidden / blocks.groups];
   }
@@ -292,7 +302,7 @@ std::int64_t group_of(const std::map<std::string, StoredModule>& modules, std::i
 }
 
 std::optional<StoredMatrix> matrix_of(const std::string& name, const StoredModule& module,
-                                      const ModelWidths& widths) {
+                                      const ModelWidths& widths, const std::string& place) {
   if (module.weights == nullptr) return std::nullopt;
   const StoredTensor& w = *module.weights;
   if (std::ranges::count_if(w.shape, [](std::int64_t n) { return n > 1; }) < 2 &&
@@ -308,6 +318,15 @@ std::optional<StoredMatrix> matrix_of(const std::string& name, const StoredModul
   if (packed) {
     out.rows = packed->rows;
     out.columns = packed->columns;
+  }
+  if (out.experts > stored_experts_max) {
+    throw refused("has '" + printable(name) + "' of " + std::to_string(out.experts) +
+                      " experts; the limit is " + std::to_string(stored_experts_max),
+                  place);
+  }
+  if (!fits(out, 8 * w.bytes)) {
+    throw refused("has '" + printable(name) + "', whose tensors unpack to more than their bits",
+                  place);
   }
   const GgufBlock block = gguf_block(w.type);
   const std::int64_t bits = packed ? packed->bits : safetensors_bits(w.type);

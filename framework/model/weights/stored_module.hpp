@@ -30,9 +30,10 @@ struct ModelWidths {
 std::int64_t hidden_of(const std::map<std::string, StoredModule>& modules);
 std::int64_t group_of(const std::map<std::string, StoredModule>& modules, std::int64_t hidden);
 
-// Nothing for a vector. Of three dimensions the first is that of experts.
+// Nothing for a vector. Throws Error (exit 2), with the place, for more experts than
+// stored_experts_max and for tensors that unpack to more values than the weights have bits.
 std::optional<StoredMatrix> matrix_of(const std::string& name, const StoredModule& module,
-                                      const ModelWidths& widths);
+                                      const ModelWidths& widths, const std::string& place);
 // Parameters: of a matrix, its bias and what is no scale.
 std::int64_t values_of(const StoredModule& module, const std::optional<StoredMatrix>& matrix);
 

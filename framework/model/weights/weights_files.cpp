@@ -138,9 +138,15 @@ void read_folder(const std::string& place, WeightsHeader& out) {
   for (const fs::path& file : files) read_file(file, out);
 }
 
-void require_unique(const WeightsHeader& header) {
+void require_sound(const WeightsHeader& header) {
   std::set<std::string_view> names;
+  std::int64_t values = 0, bytes = 0;
   for (const StoredTensor& tensor : header.tensors) {
+    values += tensor.values();
+    bytes += tensor.bytes;
+    if (values > weights_values_max || bytes > weights_bytes_max) {
+      throw refused("has more values or bytes than any memory holds", header.place);
+    }
     if (names.insert(tensor.name).second) continue;
     throw refused("has tensor '" + printable(tensor.name) + "' twice", header.place);
   }
@@ -156,15 +162,14 @@ std::int64_t StoredTensor::values() const {
 }
 
 void require_values(const StoredTensor& tensor, const std::string& where) {
-  constexpr std::int64_t most = std::int64_t{1} << 58;
   std::int64_t product = 1;
   for (const std::int64_t size : tensor.shape) {
-    const bool is_beyond = size < 0 || (size > 0 && product > most / size);
+    const bool is_beyond = size < 0 || (size > 0 && product > weights_values_max / size);
     if (is_beyond || tensor.shape.size() > 16) {
       throw refused("tensor '" + printable(tensor.name) + "' has a shape that no memory holds",
                     where);
     }
-    product *= size;
+    product *= std::max<std::int64_t>(1, size);
   }
 }
 
@@ -186,7 +191,7 @@ WeightsHeader read_weights(const std::string& place) {
     throw refused("is no checkpoint by its name", place,
                   "name a folder, model.safetensors.index.json, FILE.safetensors or FILE.gguf");
   }
-  require_unique(out);
+  require_sound(out);
   return out;
 }
 

@@ -17,7 +17,7 @@ struct StoredTensor {
   std::string type;                 // as the file calls it: "BF16", "F8_E4M3", "Q4_K"
   std::vector<std::int64_t> shape;  // the contiguous dimension last
   std::int64_t bytes = 0;
-  std::int64_t values() const;  // product of the shape, which is below 2^60
+  std::int64_t values() const;  // product of the shape, at most weights_values_max
 };
 
 struct WeightsHeader {
@@ -33,6 +33,9 @@ struct WeightsHeader {
 };
 
 inline constexpr std::size_t weights_tensors_max = 400'000;
+// Of all tensors together, so that no sum of theirs overflows: 70 trillion, and a petabyte.
+inline constexpr std::int64_t weights_values_max = std::int64_t{1} << 46;
+inline constexpr std::int64_t weights_bytes_max = std::int64_t{1} << 50;
 
 // Whether a path says by its name that it is one: FILE.gguf, FILE.safetensors or
 // FILE.safetensors.index.json.
@@ -54,7 +57,7 @@ struct GgufBlock {
 };
 GgufBlock gguf_block(std::string_view type);
 
-// Throws Error (exit 2) for a product of 2^60 and more, or a negative size.
+// Throws Error (exit 2) for sizes whose product, zeros left out, is above weights_values_max.
 void require_values(const StoredTensor& tensor, const std::string& where);
 
 }  // namespace halmark

@@ -342,6 +342,45 @@ TEST(LastResort, heads_that_nothing_states_are_said) {
   EXPECT_EQ(memory_use(graph_of(wide, decode(1, 100))).kv_bytes_per_token, 3 * 2 * 256 * 2);
 }
 
+// A packed scalar is a vector of one value; a layer may have a matrix that is called as the table
+// is.
+TEST(LastResort, odd_tensors_beside_packed_ones_are_priced) {
+  Tensors tensors = tiny_tensors();
+  tensors.push_back({"model.layers.0.x.weight", "U8", {}});
+  tensors.push_back({"model.layers.0.x.weight_scale", "F8_E4M3", {4, 8}});
+  EXPECT_EQ(last_resort(tensors).stored_layers->kinds.front().vector_values, 2 * 8 + 1);
+  Tensors packed = {{"model.embed_tokens.weight", "U32", {32, 8}},
+                    {"model.embed_tokens.scales", "BF16", {32, 1}},
+                    {"model.layers.0.norm.weight", "BF16", {64}},
+                    {"model.layers.0.mlp.weight", "U32", {64, 8}},
+                    {"model.layers.0.mlp.scales", "BF16", {64, 1}}};
+  const auto weight_bytes = [](const ModelSpec& spec) {
+    return memory_use(graph_of(spec, decode(1, 1, {}, precisions(spec).back())))
+        .largest.weight_bytes;
+  };
+  const std::int64_t without = weight_bytes(last_resort(packed));
+  packed.push_back({"model.layers.0.embed_tokens.weight", "BF16", {3, 64}});
+  EXPECT_EQ(weight_bytes(last_resort(packed)), without + 2 * 3 * 64);
+}
+
+// The configuration that is made of a header is one that a user may write too.
+TEST(LastResort, sizes_that_no_memory_holds_are_refused) {
+  const Json usual = weights_document(header_of(tiny_tensors()), nullptr, "");
+  const std::pair<const char*, std::int64_t> rows[] = {{"/rest_values", 1LL << 50},
+                                                       {"/kinds/0/vector_values", 1LL << 50},
+                                                       {"/kinds/0/matrices/0/experts", 1LL << 20},
+                                                       {"/kinds/0/matrices/0/rows", 1LL << 44},
+                                                       {"/kinds/0/matrices/0/columns", 1LL << 44}};
+  for (const auto& [where, size] : rows) {
+    Json document = usual;
+    document[Json::json_pointer(where)] = size;
+    EXPECT_EQ(test::error_of([&] { read_model(document.dump(), "m"); }).exit_code(),
+              ExitCode::refused)
+        << where;
+  }
+  EXPECT_NO_THROW(read_model(usual.dump(), "m"));
+}
+
 // Routed experts, one tensor each or stacked: a token meets top_k of them.
 TEST(LastResort, of_routed_experts_a_token_meets_some) {
   Tensors each = llama(2, 8, 16, 8, 16, 32), stacked = each;

@@ -113,6 +113,11 @@ std::string with(const char* tensor, const Json& entry) {
   header[tensor] = entry;
   return safetensors_bytes(header);
 }
+std::string with_more(const Tensors& more) {
+  Tensors all = small;
+  all.insert(all.end(), more.begin(), more.end());
+  return safetensors_bytes(all);
+}
 Json entry(const char* type, Json shape, Json offsets) {
   return {{"dtype", type}, {"shape", std::move(shape)}, {"data_offsets", std::move(offsets)}};
 }
@@ -180,6 +185,24 @@ std::vector<Lie> lies() {
       {"twice", gguf,
        gguf_bytes({}, {{"blk.0.x.weight", 0, {32, 2}}, {"blk.0.x.weight", 0, {32, 2}, 256}}),
        "twice"},
+      {"experts", st, with_more({{"model.layers.0.experts.x", "I8", {1 << 26, 2, 2}}}),
+       "of 67108864 experts; the limit is 65536"},
+      {"experts_with_scales", st,
+       with_more({{"model.layers.0.experts.x.weight", "I8", {1 << 30, 1, 2}},
+                  {"model.layers.0.experts.x.weight_scale", "F8_E4M3", {1 << 17, 1 << 17}}}),
+       "of 1073741824 experts"},
+      {"unpacked", st,
+       with_more({{"model.layers.0.x.qweight", "I32", {1LL << 40, 1}},
+                  {"model.layers.0.x.qzeros", "I32", {1, 1LL << 37}},
+                  {"model.layers.0.x.scales", "F16", {1, 1LL << 40}}}),
+       "'model.layers.0.x', whose tensors unpack to more than their bits"},
+      {"sum_of_values", st,
+       with_more(
+           {{"model.layers.0.x", "I8", {1LL << 45}}, {"model.layers.0.y", "I8", {1LL << 45}}}),
+       "more values or bytes than any memory holds"},
+      {"sum_of_gguf", gguf,
+       gguf_bytes({}, {{"blk.0.x", 28, {1LL << 46}}, {"blk.0.y", 28, {1LL << 46}, 1LL << 49}}),
+       "more values or bytes than any memory holds"},
       {"pickled", "pytorch_model.bin", "PK", "no checkpoint by its name"}};
 }
 
@@ -199,6 +222,62 @@ TEST_P(LyingHeader, is_refused_in_one_line) {
 
 INSTANTIATE_TEST_SUITE_P(Table, LyingHeader, testing::ValuesIn(lies()),
                          [](const auto& param) { return param.param.name; });
+
+// Shapes of quantised tensors that their scales contradict, up to the graph of last resort.
+TEST(WeightsHeader, mutations_of_packed_tensors_are_read_or_refused) {
+  const std::string at = "model.layers.0.mlp.up_proj.", experts = "model.layers.0.mlp.experts.";
+  const Tensors packed[] = {
+      {{at + "qweight", "I32", {1, 8}},
+       {at + "qzeros", "I32", {1, 1}},
+       {at + "scales", "F16", {1, 8}}},
+      {{at + "qweight", "I32", {8, 1}},
+       {at + "qzeros", "I32", {1, 1}},
+       {at + "scales", "F16", {1, 8}}},
+      {{at + "weight", "U32", {8, 1}},
+       {at + "scales", "BF16", {8, 2}},
+       {at + "biases", "BF16", {8, 2}}},
+      {{at + "weight_packed", "I32", {8, 1}},
+       {at + "weight_scale", "BF16", {8, 1}},
+       {at + "weight_shape", "I32", {2}}},
+      {{at + "weight", "U8", {8, 4}},
+       {at + "weight_scale", "F8_E4M3", {8, 2}},
+       {at + "weight_scale_2", "F32", {}}},
+      {{at + "weight", "U8", {2, 8}}, {at + "weight_scale", "BF16", {1}}},
+      {{at + "weight", "F8_E4M3", {8, 8}}, {at + "weight_scale_inv", "F32", {2, 2}}},
+      {{at + "weight", "U8", {32, 1}}, {at + "weight.absmax", "U8", {1}}},
+      {{experts + "up_proj_blocks", "U8", {4, 8, 1, 4}},
+       {experts + "up_proj_scales", "U8", {4, 8, 1}}},
+      {{experts + "up.weight", "U32", {4, 8, 1}}, {experts + "up.scales", "BF16", {4, 8, 2}}}};
+  const std::int64_t sizes[] = {0, 1, 2, 3, 5, 64, 1 << 17, 1LL << 33};
+  const std::string types[] = {"I32", "U8", "I8", "F8_E4M3", "BF16", "F4"};
+  std::mt19937 random(1);
+  int read = 0, refused = 0;
+  const test::ScratchFolder folder;
+  for (std::size_t round = 0; round < 2000; ++round) {
+    Tensors tensors = packed[round % std::size(packed)];
+    for (std::size_t change = 0; change < 1 + round % 2; ++change) {
+      Written& t = tensors[random() % tensors.size()];
+      if (round % 7 == 0) t.type = types[random() % std::size(types)];
+      if (round % 11 == 0) t.shape.clear();
+      if (!t.shape.empty()) t.shape[random() % t.shape.size()] = sizes[random() % std::size(sizes)];
+    }
+    const bool has_model = round % 3 > 0;
+    if (has_model) tensors.insert(tensors.end(), small.begin(), small.end());
+    const std::string path = written(folder, "a.safetensors", safetensors_bytes(tensors));
+    try {
+      const ModelSpec spec = load_model(path, {});
+      const Precision packed = model_test::precisions(spec).back();
+      (void)build_graph(spec, model_test::decode(1, 1, {}, packed));
+      ++read;
+    } catch (const Error& error) {
+      ++refused;
+      ASSERT_EQ(error.exit_code(), ExitCode::refused);
+      ASSERT_EQ(error.line().find('\n'), std::string::npos);
+    }
+  }
+  EXPECT_GT(read, 500);
+  EXPECT_GT(refused, 150);
+}
 
 // Any bytes are read or refused.
 TEST(WeightsHeader, mutations_of_a_header_are_read_or_refused) {

@@ -28,6 +28,7 @@ std::string little(T value) {
 }
 
 inline std::int64_t bits_of(const std::string& type) {
+  if (type == "F4") return 4;
   if (type == "F32" || type == "I32" || type == "U32") return 32;
   return type == "BF16" || type == "F16" ? 16 : 8;
 }
@@ -37,8 +38,9 @@ inline Json safetensors_json(const Tensors& tensors) {
   Json out = Json::object();
   std::int64_t at = 0;
   for (const Written& t : tensors) {
-    std::int64_t bytes = bits_of(t.type) / 8;
-    for (const std::int64_t n : t.shape) bytes *= n;
+    std::int64_t bits = bits_of(t.type);
+    for (const std::int64_t n : t.shape) bits *= n;
+    const std::int64_t bytes = (bits + 7) / 8;
     out[t.name] = {{"dtype", t.type}, {"shape", t.shape}, {"data_offsets", {at, at + bytes}}};
     at += bytes;
   }
