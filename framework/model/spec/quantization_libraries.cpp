@@ -80,9 +80,10 @@ void read_groups(const ConfigReader& config, Stated& out) {
     read_numbers(config, group + "weights.", group + "input_activations.", one);
     read_strategy(config, group + "weights.", one);
     std::vector<std::string> targets =
-        config.texts(group + "targets").value_or(std::vector<std::string>{});
+        config.texts(group + "targets").value_or(std::vector<std::string>{"Linear"});
+    if (targets.empty()) config.refuse(group + "targets", "names no modules");
     const auto classes = std::erase_if(targets, is_class);
-    if (classes > 0 || targets.empty()) {
+    if (classes > 0) {
       if (has_usual && one.what != out.what) {
         config.refuse(groups,
                       "states " + out.what.method + " and " + one.what.method + " of all linears");
@@ -168,8 +169,10 @@ void read_quantized_layers(const ConfigReader& config, const std::string& where,
     }
     const ConfigReader own = reader_of(config, name, stated);
     const std::string algorithm = own.text("quant_algo").value_or("");
-    if (algorithm == "NVFP4") check_block(own, "group_size", nvfp4());
-    by_format[{algorithm, group_size(own, "group_size", 128)}].push_back(name);
+    const std::int64_t group = group_size(own, "group_size", 128);
+    const Quantization format = modelopt_format(config, where, algorithm, group);
+    if (format.weights == Dtype::f4_e2m1) check_block(own, "group_size", format);
+    by_format[{algorithm, group}].push_back(name);
   }
   out.is_listed = true;
   for (const auto& [format, names] : by_format) {
@@ -203,7 +206,12 @@ void read_modelopt(const ConfigReader& config, Stated& out) {
   out.what = modelopt_format(config, at("quant_algo"), algorithm,
                              group_size(config, at("group_size"), 128));
   if (out.what.weights == Dtype::f4_e2m1) check_block(config, at("group_size"), out.what);
-  const std::string group = field("config_groups.group_0.");
+  const std::string group = field("config_groups.group_0."), bits = group + "weights.num_bits";
+  const std::int64_t of_format = dtype_bits(out.what.weights);
+  if (const auto stated = config.size(bits); stated && *stated != of_format) {
+    config.refuse(bits, "is " + std::to_string(*stated) + ", but weights of " + out.what.method +
+                            " have " + std::to_string(of_format));
+  }
   if (out.what.weights == Dtype::f4_e2m1 && config.has(group + "weights")) {
     check_block(config, group + "weights.group_size", out.what);
     out.what.quantizes_inputs = config.size(group + "input_activations.num_bits") == 4;
@@ -242,14 +250,17 @@ std::optional<Quantization> quark_format(const ConfigReader& config, const std::
 }  // namespace
 
 void read_quark(const ConfigReader& config, Stated& out) {
+  (void)object_at(config, field("global_quant_config"));
+  config.ignore({field("global_quant_config")});  // it is read key by key
   const auto usual = quark_format(config, field("global_quant_config."));
   const Json* apart = object_at(config, field("layer_quant_config"));
   const Json none = Json::object();
   for (const auto& [pattern, stated] : (apart != nullptr ? *apart : none).items()) {
-    std::optional<Quantization> format;
-    if (stated.is_object()) {
-      format = quark_format(reader_of(config, pattern, stated), "");
+    if (!stated.is_object() && !stated.is_null()) {
+      config.refuse(field("layer_quant_config"), "must hold objects, holds " + shown(stated));
     }
+    std::optional<Quantization> format;
+    if (stated.is_object()) format = quark_format(reader_of(config, pattern, stated), "");
     add_rule(config, field("layer_quant_config"), pattern, std::move(format), out);
   }
   const auto first = std::ranges::find_if(out.rules, &Rule::is_packed);

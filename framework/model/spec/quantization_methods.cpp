@@ -51,13 +51,9 @@ void read_awq(const ConfigReader& config, Stated& out) {
   out.what.scale_bits = f16_bits + (has_zeros ? bits : 0);
 }
 
-// A zero point stands beside every scale, also where all of them are equal. AutoRound writes other
-// types under the same method.
+// A zero point stands beside every scale, also where all of them are equal.
 void read_gptq(const ConfigReader& config, Stated& out) {
-  const std::string type = config.text(field("data_type")).value_or("int");
-  const std::int64_t inputs = config.size(field("act_bits")).value_or(16);
-  if (!type.starts_with("int")) refuse_value(config, field("data_type"), type, "int");
-  if (inputs < 16) refuse_value(config, field("act_bits"), std::to_string(inputs), "16 bits");
+  require_integers(config, field(""));
   const std::int64_t bits = config.required_size(field("bits"));
   out.what = {.method = "gptq", .format = PackedWeights::gptq};
   out.what.weights = integer_of(config, field("bits"), bits);
@@ -108,6 +104,7 @@ Quantization mlx_format(const ConfigReader& config, const std::string& under) {
   Quantization out;
   if (mode == "mxfp4" || mode == "nvfp4") {
     out = mode == "mxfp4" ? mxfp4() : nvfp4();
+    check_block(config, under + "group_size", out);
     out.matrix_scale_bytes = 0;
   } else if (mode == "affine") {
     const std::int64_t bits = config.required_size(under + "bits");
@@ -246,6 +243,13 @@ Dtype integer_of(const ConfigReader& config, const std::string& where, std::int6
   if (bits == 4) return Dtype::s4;
   if (bits == 8) return Dtype::s8;
   refuse_value(config, where, std::to_string(bits), "2, 4, 8 bits");
+}
+
+void require_integers(const ConfigReader& config, const std::string& under) {
+  const std::string type = config.text(under + "data_type").value_or("int");
+  const std::int64_t inputs = config.size(under + "act_bits").value_or(16);
+  if (!type.starts_with("int")) refuse_value(config, under + "data_type", type, "int");
+  if (inputs < 16) refuse_value(config, under + "act_bits", std::to_string(inputs), "16 bits");
 }
 
 std::int64_t group_size(const ConfigReader& config, const std::string& where,

@@ -71,6 +71,8 @@ std::optional<Quantization> published_recipe(PackedWeights format);
 Quantization per_row(std::string method, Dtype dtype);
 // s2, s4 or s8; refuses other widths.
 Dtype integer_of(const ConfigReader& config, const std::string& where, std::int64_t bits);
+// Refuses the other types that AutoRound writes under the same method.
+void require_integers(const ConfigReader& config, const std::string& under);
 // Groups of a row; libraries write -1 for the whole of it, which is 0 here.
 std::int64_t group_size(const ConfigReader& config, const std::string& where,
                         std::int64_t fallback);

@@ -35,6 +35,7 @@ std::optional<Quantization> in_bits(const ConfigReader& own, Quantization format
   const std::int64_t was = dtype_bits(format.weights);
   const std::int64_t bits = own.size("bits").value_or(was);
   if (bits >= 16) return std::nullopt;
+  require_integers(own, "");
   if (bits != was) {
     if (format.scale_bits == f16_bits + was) format.scale_bits = f16_bits + bits;  // zero points
     format.weights = integer_of(own, "bits", bits);

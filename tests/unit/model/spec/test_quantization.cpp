@@ -517,6 +517,12 @@ TEST(Quantization, quark_may_give_a_format_to_patterns_alone) {
   EXPECT_EQ(weight_bytes(spec), other_bytes + sum({wide.q, wide.kv, wide.o, gate, down}, 32));
 }
 
+TEST(Quantization, a_format_that_quark_states_of_all_is_not_called_unread) {
+  const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "quark", "exclude": ["lm_head"],
+    "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}, "bias": null}})");
+  EXPECT_THAT(spec.assumed, Not(Contains(HasSubstr("global_quant_config"))));
+}
+
 TEST(Quantization, bitnet_is_ternary_unless_it_is_made_so_at_each_use) {
   for (const char* mode : {"online", "offline"}) {
     const ModelSpec spec = with("llama-3.1-8b", R"({"quant_method": "bitnet", "linear_class":
@@ -662,6 +668,29 @@ TEST(Quantization, what_is_not_read_is_refused_by_name) {
                             own + "}}}"),
          "mlp.*': field 'group_size' must");
   }
+  const std::pair<const char*, const char*> modules[] = {
+      {R"({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}},
+           "layer_quant_config": {"*down_proj": "int4"}})",
+       "layer_quant_config' must hold objects, holds \"int4\""},
+      {R"({"quant_method": "quark", "global_quant_config": "int4"})", "must be an object"},
+      {R"({"quant_method": "auto-round", "bits": 4, "group_size": 128, "extra_config":
+           {"model.layers.0.mlp.down_proj": {"bits": 8, "data_type": "fp"}}})",
+       "down_proj': field 'data_type' is 'fp'"},
+      {R"({"quant_method": "auto-round", "bits": 4, "group_size": 128, "extra_config":
+           {"model.layers.0.mlp.down_proj": {"bits": 8, "act_bits": 8}}})",
+       "down_proj': field 'act_bits' is '8'"},
+      {R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers":
+           {"model.layers.0.mlp.down_proj": {"quant_algo": "MXFP4", "group_size": 16}}})",
+       "down_proj': field 'group_size' is 16, but a block of mxfp4 has 32"},
+      {R"({"quant_method": "mlx", "mode": "nvfp4", "bits": 4, "group_size": 64})",
+       "group_size' is 64, but a block of nvfp4 has 16"},
+      {R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "config_groups": {"group_0":
+           {"weights": {"num_bits": 6, "group_size": 16}}}})",
+       "num_bits' is 6, but weights of nvfp4 have 4"},
+      {R"({"quant_method": "compressed-tensors", "config_groups": {"a": {"targets": [],
+           "weights": {"num_bits": 8, "type": "float"}}}})",
+       "a.targets' names no modules"}};
+  for (const auto& [quantization, said] : modules) says(refusal(model, quantization), said);
   for (const char* none : {"{}", "null", "false", "[]"}) {
     EXPECT_THAT(with(model, none).quantization, testing::Eq(std::nullopt)) << none;
   }
