@@ -114,8 +114,13 @@ class Sorter {
     if (out_.decoder.empty()) {
       throw refused("has no layers: no name of its tensors has a number", header.place);
     }
-    widths_.hidden = out_.hidden = hidden_of(modules_);
-    widths_.group = group_of(modules_, widths_.hidden);
+    std::map<std::string, StoredModule> of_decoder;
+    for (const auto& [name, module] : modules_) {
+      const auto place = place_of(name);
+      if (place && place->stack == out_.decoder) of_decoder.emplace(name, module);
+    }
+    widths_ = widths_of(of_decoder);
+    out_.hidden = widths_.hidden;
     root_ = name_components(out_.decoder);
     root_.pop_back();
   }

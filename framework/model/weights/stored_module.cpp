@@ -140,8 +140,9 @@ std::optional<Quantization> gguf_format(const std::string& type) {
 }
 
 std::int64_t experts_of(const std::string& name, const std::vector<std::int64_t>& shape) {
+  const auto has = [&](const char* word) { return name.find(word) != std::string::npos; };
   const bool is_stacked =
-      name.find("expert") != std::string::npos || name.find("_exps") != std::string::npos;
+      has("expert") || has("_exps") || has("switch_mlp") || has("moe.");  // block_sparse_moe
   return is_stacked && shape.size() >= 3 ? shape.front() : 0;
 }
 
@@ -188,7 +189,8 @@ Unpacked with_zeros(const StoredTensor& weights, const StoredTensor& zeros,
 
 constexpr std::array<std::int64_t, 6> widths_in_bits = {4, 8, 2, 3, 6, 5};
 
-// Along a row: its bits follow from its group, or from the width of the model.
+// Along a row: its bits follow from its group, or from the width of the model, or are those of the
+// matrices beside it that read the model's width.
 Unpacked along_rows(const StoredTensor& weights, std::int64_t groups, const ModelWidths& widths) {
   Unpacked out{.rows = weights.shape[weights.shape.size() - 2]};
   const std::int64_t word = safetensors_bits(weights.type);
@@ -198,8 +200,10 @@ Unpacked along_rows(const StoredTensor& weights, std::int64_t groups, const Mode
   };
   out.columns = packed / 4;
   const bool has_groups = groups > 1 && widths.group > 0 && groups <= packed / widths.group;
-  const std::int64_t of_group = has_groups ? groups * widths.group : 0;
-  for (const std::int64_t columns : {of_group, widths.hidden}) {
+  const std::int64_t first = has_groups        ? groups * widths.group
+                             : widths.bits > 0 ? packed / widths.bits
+                                               : 0;
+  for (const std::int64_t columns : {first, widths.hidden}) {
     if (columns == 0 || packed % columns != 0 || !is_width(packed / columns)) continue;
     out.columns = columns;
     out.bits = packed / columns;
@@ -219,6 +223,11 @@ std::optional<Unpacked> unpacked(const StoredModule& module, const ModelWidths& 
   }
   if (w.name.ends_with("_blocks") && w.shape.size() == 4) {
     return Unpacked{.rows = w.shape[1], .columns = w.shape[2] * w.shape[3] * 2};
+  }
+  const std::size_t last = w.shape.size() - 1;
+  const bool has_one_scale = blocks.scale != nullptr && blocks.scale->values() == 1;
+  if (w.type == "U8" && has_one_scale && beside(module, "weight_scale_2") == nullptr) {
+    return Unpacked{.rows = 4 * w.shape[last - 1], .columns = w.shape[last], .bits = 2};  // BitNet
   }
   if (beside(module, "absmax") != nullptr) {  // two values a byte, without their shape
     const std::int64_t hidden = std::max<std::int64_t>(1, widths.hidden);
@@ -250,9 +259,10 @@ bool fits(const StoredMatrix& m, std::int64_t bits) {
   return m.rows == 0 || m.columns == 0 || m.rows <= bits / count / m.columns;
 }
 
-// The commonest of them; 0 of none.
+// The commonest of them, of several the largest; 0 of none.
 std::int64_t commonest(const std::map<std::int64_t, std::int64_t>& counted) {
-  const auto most = std::ranges::max_element(counted, {}, [](const auto& c) { return c.second; });
+  const auto most = std::ranges::max_element(
+      counted, {}, [](const auto& c) { return std::pair(c.second, c.first); });
   return most == counted.end() ? 0 : most->first;
 }
 
@@ -265,12 +275,19 @@ std::map<std::string, StoredModule> modules_of(const WeightsHeader& header) {
     const auto [name, role] = module_and_role(tensor.name);
     StoredModule& module = out[name];
     module.bytes += tensor.bytes;
+    if (role == TensorRole::weights && module.weights != nullptr) {
+      throw refused("has both '" + printable(module.weights->name) + "' and '" +
+                        printable(tensor.name) + "', the weights of one module",
+                    header.place);
+    }
     if (role == TensorRole::weights) module.weights = &tensor;
     if (role == TensorRole::bias) module.vector_values += tensor.values();
     if (role == TensorRole::scale) module.beside.push_back(&tensor);
   }
   return out;
 }
+
+namespace {
 
 std::int64_t hidden_of(const std::map<std::string, StoredModule>& modules) {
   std::map<std::int64_t, std::int64_t> norms, columns;
@@ -286,19 +303,32 @@ std::int64_t hidden_of(const std::map<std::string, StoredModule>& modules) {
   return norms.empty() ? commonest(columns) : commonest(norms);
 }
 
-std::int64_t group_of(const std::map<std::string, StoredModule>& modules, std::int64_t hidden) {
-  std::map<std::int64_t, std::int64_t> groups;
-  if (hidden < 1) return 0;
+bool reads_width(const std::string& name) {
+  return std::ranges::any_of(
+      std::array{"q_proj", "k_proj", "v_proj", "qkv_proj", "gate_proj", "up_proj", "w1", "w3"},
+      [&](const char* ending) { return name.ends_with(ending); });
+}
+
+}  // namespace
+
+ModelWidths widths_of(const std::map<std::string, StoredModule>& modules) {
+  const std::int64_t hidden = hidden_of(modules);
+  std::map<std::int64_t, std::int64_t> groups, bits;
+  if (hidden < 1) return {};
   for (const auto& [name, module] : modules) {
     const StoredTensor* weights = module.weights;
     if (weights == nullptr || !is_packed_type(weights->type) || weights->shape.size() < 2) continue;
     const Blocks blocks = blocks_of(module, false);
-    if (blocks.groups <= 1 || hidden % blocks.groups != 0) continue;
     const std::int64_t packed = weights->shape.back() * safetensors_bits(weights->type);
     const bool reads_hidden = packed % hidden == 0 && packed / hidden >= 2 && packed / hidden <= 8;
-    if (reads_hidden) ++groups[hidden / blocks.groups];
+    if (!reads_hidden || blocks.groups < 1 || hidden % blocks.groups != 0) continue;
+    if (blocks.groups > 1) {
+      ++groups[hidden / blocks.groups];
+    } else if (reads_width(name)) {
+      ++bits[packed / hidden];
+    }
   }
-  return commonest(groups);
+  return {.hidden = hidden, .group = commonest(groups), .bits = commonest(bits)};
 }
 
 std::optional<StoredMatrix> matrix_of(const std::string& name, const StoredModule& module,

@@ -18,17 +18,18 @@ struct StoredModule {
   std::int64_t vector_values = 0;           // its bias
   std::int64_t bytes = 0;                   // of all of it
 };
-// By the name of the module: "model.layers.0.mlp.down_proj". Refers to the header.
+// By the name of the module: "model.layers.0.mlp.down_proj". Refers to the header. Throws Error
+// (exit 2) for two tensors that are the weights of one.
 std::map<std::string, StoredModule> modules_of(const WeightsHeader& header);
 
 // What packed weights are unpacked by: neither stands in a header.
 struct ModelWidths {
   std::int64_t hidden = 0;
   std::int64_t group = 0;  // values that share a scale
+  std::int64_t bits = 0;   // of those whose scales are of whole rows
 };
-// The commonest width of the norms; of matrices where there are none.
-std::int64_t hidden_of(const std::map<std::string, StoredModule>& modules);
-std::int64_t group_of(const std::map<std::string, StoredModule>& modules, std::int64_t hidden);
+// Of the decoder's modules: the commonest width of the norms, or of matrices where there are none.
+ModelWidths widths_of(const std::map<std::string, StoredModule>& modules);
 
 // Nothing for a vector. Throws Error (exit 2), with the place, for more experts than
 // stored_experts_max and for tensors that unpack to more values than the weights have bits.
