@@ -58,8 +58,9 @@ std::int64_t weights_of(const Operator& op, const ModelSpec& spec) {
 
 class Comparison {
  public:
-  Comparison(const ModelSpec& spec, const Checkpoint& checkpoint, const OperatorGraph& graph)
-      : spec_(spec), checkpoint_(checkpoint), graph_(graph) {}
+  Comparison(const ModelSpec& spec, const Checkpoint& checkpoint, const OperatorGraph& graph,
+             std::int64_t difference)
+      : spec_(spec), checkpoint_(checkpoint), graph_(graph), difference_(difference) {}
 
   // Lines, and for which layers they hold.
   std::vector<std::string> run() {
@@ -70,6 +71,7 @@ class Comparison {
                std::to_string(graph_.layers.size()) + " by the configuration");
     }
     for (std::size_t i = 0; i < layers; ++i) compare_layer(i);
+    compare_rest(layers);
     for (const auto& [text, of_layers] : by_text_) {
       lines_.push_back((of_layers.size() == 1 ? "layer " + std::to_string(of_layers.front())
                                               : std::to_string(of_layers.size()) + " layers from " +
@@ -91,29 +93,61 @@ class Comparison {
     const auto& embedding = checkpoint_.embedding;
     const std::int64_t rows = spec_.vocab + spec_.extra_rows;
     if (embedding && (embedding->rows != rows || embedding->columns != spec_.hidden)) {
+      said_ += embedding->values() - rows * spec_.hidden;
       add_line(embedding->name + ": " + shape_of(*embedding) + " in the weights, [" +
                std::to_string(rows) + ", " + std::to_string(spec_.hidden) +
                "] by the configuration");
     }
     const auto& head = checkpoint_.head;
-    if (head && spec_.has_lm_head && head->values() != spec_.vocab * spec_.hidden) {
+    const std::int64_t counted = spec_.vocab * spec_.hidden;
+    if (head && spec_.has_lm_head && head->values() != counted) {
+      if (!spec_.tied) said_ += head->values() - counted;
       add_line(head->name + ": " + shape_of(*head) + " in the weights, [" +
                std::to_string(spec_.vocab) + ", " + std::to_string(spec_.hidden) +
                "] by the configuration");
     }
-    if (head && !spec_.has_lm_head) add_line(head->name + ": in the weights alone");
+    if (head && !spec_.has_lm_head) {
+      if (!spec_.tied) said_ += head->values();
+      add_line(head->name + ": in the weights alone");
+    }
     if (!head && spec_.has_lm_head && !spec_.tied) {
+      said_ -= counted;
       add_line("no LM head in the weights, one by the configuration (tie_word_embeddings)");
     }
   }
 
+  // What is in no layer and no table, or in layers that the other does not have.
+  void compare_rest(std::size_t layers) {
+    std::int64_t rest = difference_ - said_;
+    for (std::size_t i = layers; i < checkpoint_.layers.size(); ++i) {
+      rest -= checkpoint_.layers[i].values();
+    }
+    for (std::size_t i = layers; i < graph_.layers.size(); ++i) rest += parameters_of(i);
+    std::int64_t parts = 0;
+    for (const CheckpointPart& part : checkpoint_.parts) {
+      if (rest == -part.parameters) return;  // the configuration counts it too
+      parts += part.parameters;
+    }
+    if (rest == 0 || rest == -parts) return;
+    add_line("outside of the layers: " + std::to_string(std::abs(rest)) + " parameters " +
+             (rest > 0 ? "more" : "fewer") + " in the weights than by the configuration");
+  }
+
+  std::int64_t parameters_of(std::size_t layer) const {
+    std::int64_t out = 0;
+    for (const std::int32_t index : type_of(layer).operators) {
+      out += graph_.operators[static_cast<std::size_t>(index)].parameters;
+    }
+    return out;
+  }
+
   void compare_layer(std::size_t i) {
     const StoredLayer& stored = checkpoint_.layers[i];
-    std::int64_t expected = 0, explained = 0;
+    const std::int64_t expected = parameters_of(i);
+    std::int64_t explained = 0;
     std::set<std::string> named;
     for (const std::int32_t index : type_of(i).operators) {
       const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-      expected += op.parameters;
       if (op.active_parameters == 0) continue;
       for (const LinearModules& row : linear_modules()) {
         if (row.linear != op.name || !has_linear(row, spec_, i)) continue;
@@ -128,6 +162,7 @@ class Comparison {
         break;
       }
     }
+    said_ += stored.values() - expected;
     const std::int64_t rest = stored.values() - expected - explained;
     if (rest != 0) add(i, unnamed(stored, named, rest));
   }
@@ -149,6 +184,7 @@ class Comparison {
   const ModelSpec& spec_;
   const Checkpoint& checkpoint_;
   const OperatorGraph& graph_;
+  std::int64_t difference_ = 0, said_ = 0;  // parameters of the decoder beyond those counted
   std::vector<std::string> lines_;
   std::map<std::string, std::vector<std::size_t>> by_text_;
 };
@@ -174,7 +210,8 @@ void compare(const ModelSpec& spec, const Checkpoint& checkpoint, WeightsReport&
   // A head that is stored though it is tied is the table again.
   if (spec.tied && checkpoint.head) out.decoder_parameters -= checkpoint.head->values();
   if (out.decoder_parameters == *out.counted_parameters) return;
-  out.differences = Comparison(spec, checkpoint, graph).run();
+  const std::int64_t difference = out.decoder_parameters - *out.counted_parameters;
+  out.differences = Comparison(spec, checkpoint, graph, difference).run();
   if (out.differences.size() <= differences_max) return;
   out.left_out = out.differences.size() - differences_max;
   out.differences.resize(differences_max);

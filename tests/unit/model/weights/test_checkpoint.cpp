@@ -53,6 +53,8 @@ TEST(Checkpoint, each_difference_to_the_configuration_is_named_by_its_tensor) {
        "layer 2: self_attn.k_proj [9, 8] + self_attn.v_proj [8, 8]"},
       {"norm", "model.layers.0.input_layernorm.weight", {9}, "layer 0: 1 parameters more"},
       {"no_norm", "model.layers.0.input_layernorm.weight", {}, "layer 0: 8 parameters fewer"},
+      {"no_final_norm", "model.norm.weight", {}, "outside of the layers: 8 parameters fewer"},
+      {"final_norm", "model.norm.weight", {10}, "outside of the layers: 2 parameters more"},
       {"vocabulary",
        "model.embed_tokens.weight",
        {33, 8},
@@ -200,6 +202,26 @@ TEST(Checkpoint, tables_without_a_name_are_found_by_their_rows) {
   EXPECT_EQ(checkpoint.decoder_parameters(), checkpoint_of(tiny_tensors()).decoder_parameters());
 }
 
+// A tower with more norms, and narrower ones, than the decoder has.
+TEST(Checkpoint, the_width_is_that_of_the_decoder) {
+  Tensors tensors = tiny_tensors();
+  for (int i = 0; i < 20; ++i) {
+    const std::string at = "visual.blocks." + std::to_string(i) + '.';
+    tensors.push_back({at + "norm1.weight", "BF16", {4}});
+    tensors.push_back({at + "norm2.weight", "BF16", {4}});
+  }
+  const Checkpoint checkpoint = checkpoint_of(tensors);
+  EXPECT_EQ(checkpoint.hidden, 8);
+  EXPECT_TRUE(checkpoint.embedding && checkpoint.head);
+  EXPECT_THAT(report_of(header_of(tensors), tiny()).differences, IsEmpty());
+  // Norms of queries and of keys are as many as those of the width, and narrower.
+  for (const std::string i : {"0", "1", "2", "3"}) {
+    tensors.push_back({"model.layers." + i + ".self_attn.query_layernorm.weight", "BF16", {4}});
+    tensors.push_back({"model.layers." + i + ".self_attn.key_layernorm.weight", "BF16", {4}});
+  }
+  EXPECT_EQ(checkpoint_of(tensors).hidden, 8);
+}
+
 // Names that a file makes up cost no more than their number.
 TEST(Checkpoint, thousands_of_names_are_sorted_in_a_moment) {
   Tensors towers = tiny_tensors(), wide = tiny_tensors(), deep = tiny_tensors();
@@ -288,7 +310,8 @@ TEST(Checkpoint, packed_weights_have_the_shape_and_bytes_that_they_unpack_to) {
         {"weight.quant_map", "F32", {16}}},
        64,
        128,
-       Dtype::s4}};
+       Dtype::s4},
+      {"bitnet", {{"weight", "U8", {16, 128}}, {"weight_scale", "BF16", {1}}}, 64, 128, Dtype::s2}};
   for (const Packing& row : rows) {
     Tensors tensors = {{"model.layers.0.norm.weight", "BF16", {128}}};
     std::int64_t bytes = 0;
@@ -310,6 +333,24 @@ TEST(Checkpoint, packed_weights_have_the_shape_and_bytes_that_they_unpack_to) {
         << row.name;
     EXPECT_EQ(checkpoint.parameters, 128 + 64 * 128) << row.name;
   }
+}
+
+// Scales of whole rows say nothing of the bits: those that read the model's width say them of the
+// others, whose width is twice that.
+TEST(Checkpoint, integers_with_a_scale_per_row_are_of_one_width) {
+  Tensors tensors;
+  for (const Written& t : llama(4, 64, 128, 64, 128, 32)) {
+    if (t.name.find("_proj") == std::string::npos) {
+      tensors.push_back(t);
+      continue;
+    }
+    const std::string module = t.name.substr(0, t.name.rfind('.'));
+    tensors.push_back({module + ".weight_packed", "I32", {t.shape[0], t.shape[1] / 8}});
+    tensors.push_back({module + ".weight_scale", "BF16", {t.shape[0], 1}});
+    tensors.push_back({module + ".weight_shape", "I32", {2}});
+  }
+  EXPECT_EQ(checkpoint_of(tensors).parameters,
+            checkpoint_of(llama(4, 64, 128, 64, 128, 32)).parameters);
 }
 
 ModelSpec last_resort(const Tensors& tensors, const Json& config = nullptr) {
@@ -403,6 +444,17 @@ TEST(LastResort, of_routed_experts_a_token_meets_some) {
     EXPECT_EQ(totals.parameters, checkpoint_of(tensors).parameters);
   }
   EXPECT_THAT(last_resort(each).assumed, Contains(HasSubstr("6 experts per token")));
+  // As MLX, Granite and Step call stacked ones.
+  for (const char* name : {"mlp.switch_mlp.", "block_sparse_moe.", "moe."}) {
+    Tensors other = llama(2, 8, 16, 8, 16, 32);
+    for (const std::string at : {"model.layers.0.", "model.layers.1."}) {
+      other.push_back({at + name + "input_linear.weight", "BF16", {6, 12, 8}});
+      other.push_back({at + name + "output_linear.weight", "BF16", {6, 8, 6}});
+    }
+    const ModelSpec spec = last_resort(other, {{"num_experts_per_tok", 2}});
+    EXPECT_EQ(graph_of(spec, decode(1, 1)).totals.active_parameters, dense + 2 * 2 * expert)
+        << name;
+  }
 }
 
 // Blocks of GGUF, exact in bytes: the weights of a file whose matrices have a type each.
