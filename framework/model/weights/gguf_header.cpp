@@ -221,6 +221,7 @@ void read_gguf(const InputFile& file, WeightsHeader& out) {
                       std::to_string(facts_max),
                   where);
   }
+  out.numbers.erase("general.alignment");  // of the part before
   for (std::uint64_t i = 0; i < facts; ++i) read_fact(in, out);
   const auto stated = out.numbers.find("general.alignment");
   const std::int64_t alignment =

@@ -88,19 +88,24 @@ void read_index(const std::string& index, WeightsHeader& out) {
 
 // "model-00001-of-00003.gguf" and those that go with it.
 std::vector<fs::path> with_other_parts(const fs::path& path) {
-  static const std::regex part(R"((.*)-\d{5}-of-(\d{5})(\.gguf|\.safetensors))");
+  static const std::regex part(R"((.*)-(\d{5})-of-(\d{5})(\.gguf|\.safetensors))");
   const std::string name = path.filename().string();
   std::smatch found;
   if (!std::regex_match(name, found, part)) return {path};
-  const std::size_t count = std::stoul(found[2]);
+  const std::size_t count = std::stoul(found[3]), own = std::stoul(found[2]);
   if (count > files_max) throw refused("is one of more files than are read", path.string());
+  if (own < 1 || own > count) {
+    throw refused(
+        "is part " + std::to_string(own) + " of " + std::to_string(count) + " by its name",
+        path.string());
+  }
   std::vector<fs::path> out;
   std::vector<std::string> missing;
   std::error_code code;
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string number = std::to_string(i);
     const std::string one = found[1].str() + '-' + std::string(5 - number.size(), '0') + number +
-                            "-of-" + found[2].str() + found[3].str();
+                            "-of-" + found[3].str() + found[4].str();
     out.push_back(path.parent_path() / one);
     if (!fs::is_regular_file(out.back(), code)) missing.push_back(one);
   }
@@ -113,10 +118,15 @@ std::vector<fs::path> files_in(const fs::path& folder, std::string_view ending) 
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     const std::string name = entry.path().filename().string();
-    // The vision tower of llama.cpp; the same weights again, as Mistral names them.
-    const bool is_beside = name.starts_with("mmproj") || name.starts_with("consolidated");
-    if (name.ends_with(ending) && !is_beside && out.size() < files_max) out.push_back(entry.path());
+    const bool is_tower = name.starts_with("mmproj");  // of llama.cpp
+    if (name.ends_with(ending) && !is_tower && out.size() < files_max) out.push_back(entry.path());
   }
+  std::ranges::sort(out);
+  // The same weights again, as Mistral names them; they alone are the checkpoint.
+  const auto again = std::ranges::partition(out, [](const fs::path& path) {
+    return !path.filename().string().starts_with("consolidated");
+  });
+  if (again.begin() != out.begin()) out.erase(again.begin(), again.end());
   std::ranges::sort(out);
   return out;
 }
@@ -134,6 +144,11 @@ void read_folder(const std::string& place, WeightsHeader& out) {
       with_other_parts(files.front()).size() != files.size()) {
     throw refused("holds several GGUF files", place,
                   "name one: " + files.front().filename().string());
+  }
+  std::set<fs::path> whole;  // with every part there
+  for (const fs::path& file : files) {
+    if (whole.contains(file)) continue;
+    for (fs::path& part : with_other_parts(file)) whole.insert(std::move(part));
   }
   for (const fs::path& file : files) read_file(file, out);
 }

@@ -78,6 +78,33 @@ TEST(WeightsHeader, an_index_a_folder_and_parts_are_one_checkpoint) {
               HasSubstr("names 2 files that cannot be read: model-00003-of-00003.safetensors"));
 }
 
+TEST(WeightsHeader, a_folder_is_one_checkpoint_with_all_its_parts) {
+  const test::ScratchFolder folder;
+  const std::string place = folder.path().string();
+  const std::string bytes = safetensors_bytes(small);
+  written(folder, "consolidated.safetensors", bytes);
+  EXPECT_EQ(read_weights(place).tensors.size(), small.size());
+  written(folder, "model-00001-of-00003.safetensors", bytes);
+  EXPECT_THAT(test::error_of([&] { read_weights(place); }).line(),
+              HasSubstr("names 2 files that cannot be read: model-00002-of-00003.safetensors"));
+  written(folder, "model-00002-of-00003.safetensors", safetensors_bytes(Tensors{{"x", "F32", {}}}));
+  written(folder, "model-00003-of-00003.safetensors", safetensors_bytes(Tensors{{"y", "F32", {}}}));
+  EXPECT_EQ(read_weights(place).files, 3) << "Mistral's file holds the same weights again";
+  EXPECT_EQ(read_weights(place).tensors.size(), small.size() + 2);
+}
+
+// The alignment of one part says nothing of the next.
+TEST(WeightsHeader, parts_of_gguf_have_their_own_alignment) {
+  const test::ScratchFolder folder;
+  const Fact alignment = {"general.alignment", 4, little(std::uint32_t{64})};
+  written(folder, "m-00001-of-00002.gguf",
+          gguf_bytes({alignment}, {{"blk.0.x.weight", 0, {8}}, {"blk.0.y.weight", 0, {8}, 64}}));
+  const std::string second =
+      written(folder, "m-00002-of-00002.gguf",
+              gguf_bytes({}, {{"blk.1.x.weight", 0, {8}}, {"blk.1.y.weight", 0, {8}, 32}}));
+  EXPECT_EQ(read_weights(second).tensors.size(), 4u);
+}
+
 // Every type of ggml, by the project's own writer and reader, where they are installed.
 TEST(WeightsHeader, gguf_is_read_as_its_own_project_reads_it) {
   const auto python = test::python_with("gguf");
@@ -203,6 +230,11 @@ std::vector<Lie> lies() {
       {"sum_of_gguf", gguf,
        gguf_bytes({}, {{"blk.0.x", 28, {1LL << 46}}, {"blk.0.y", 28, {1LL << 46}, 1LL << 49}}),
        "more values or bytes than any memory holds"},
+      {"weights_twice", st, with_more({{"model.layers.0.self_attn.q_proj", "BF16", {16, 8}}}),
+       "has both 'model.layers.0.self_attn.q_proj"},
+      {"part_of_none", "x-00000-of-00000.gguf", gguf_bytes({}, {{"blk.0.x", 0, {32}}}),
+       "is part 0 of 0"},
+      {"part_beyond", "x-00004-of-00003.safetensors", safetensors_bytes(small), "is part 4 of 3"},
       {"pickled", "pytorch_model.bin", "PK", "no checkpoint by its name"}};
 }
 
@@ -253,7 +285,7 @@ TEST(WeightsHeader, mutations_of_packed_tensors_are_read_or_refused) {
   std::mt19937 random(1);
   int read = 0, refused = 0;
   const test::ScratchFolder folder;
-  for (std::size_t round = 0; round < 2000; ++round) {
+  for (std::size_t round = 0; round < 1000; ++round) {
     Tensors tensors = packed[round % std::size(packed)];
     for (std::size_t change = 0; change < 1 + round % 2; ++change) {
       Written& t = tensors[random() % tensors.size()];
@@ -275,8 +307,8 @@ TEST(WeightsHeader, mutations_of_packed_tensors_are_read_or_refused) {
       ASSERT_EQ(error.line().find('\n'), std::string::npos);
     }
   }
-  EXPECT_GT(read, 500);
-  EXPECT_GT(refused, 150);
+  EXPECT_GT(read, 250);
+  EXPECT_GT(refused, 75);
 }
 
 // Any bytes are read or refused.
