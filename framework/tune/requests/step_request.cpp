@@ -64,8 +64,13 @@ void take_longest_context(const std::optional<Device>& device, const ModelSpec& 
 }
 
 std::optional<WeightsHeader> named_weights(const StepRequest& request) {
+  const bool is_named = names_weights(request.model);
+  if (is_named && !request.weights.empty()) {
+    throw refused("weights are named twice", printable(request.model) + " and --weights",
+                  "name one of them");
+  }
   if (!request.weights.empty()) return read_weights(request.weights);
-  if (names_weights(request.model)) return read_weights(request.model);
+  if (is_named) return read_weights(request.model);
   return std::nullopt;
 }
 

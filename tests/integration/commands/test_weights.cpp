@@ -62,6 +62,9 @@ TEST_F(Weights, are_priced_without_a_configuration_and_named_where_they_contradi
   // A model that is named beside them is compared with them.
   EXPECT_THAT(halmark({"model", "qwen3-0.6b", "--weights", bare}).out,
               HasSubstr("layers: 2 in the weights, 28 by the configuration"));
+  const Outcome twice = halmark({"model", bare + "/model.safetensors", "--weights", bare});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("weights are named twice"));
 }
 
 }  // namespace
