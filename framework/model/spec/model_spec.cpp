@@ -15,6 +15,7 @@
 #include "model/spec/model_head.hpp"
 #include "model/spec/model_names.hpp"
 #include "model/spec/upstream_defaults.hpp"
+#include "model/weights/stored_formats.hpp"
 #include "model/weights/weights_document.hpp"
 #include "model/weights/weights_header.hpp"
 
@@ -331,20 +332,28 @@ Json document_of(const WeightsHeader& header) {
   }
 }
 
+// A document has no types but its own.
 Json document_at(const fs::path& file) {
-  return names_weights(file.string()) ? document_of(read_weights(file.string()))
-                                      : whole_config(file);
+  if (!names_weights(file.string())) return whole_config(file);
+  const WeightsHeader header = read_weights(file.string());
+  Json out = document_of(header);
+  if (!header.is_gguf || out.value("model_type", std::string()) == "stored_matrices") return out;
+  throw refused("has a config.json beside it, which does not say the types of its weights",
+                header.place, "name a GGUF file in a folder of its own");
 }
 
 }  // namespace
 
 ModelSpec load_weights(const WeightsHeader& header) {
-  return read_document(document_of(header), header.place, {});
+  ModelSpec out = read_document(document_of(header), header.place, {});
+  if (header.is_gguf && !out.stored_layers) take_formats(header, out);
+  return out;
 }
 
 ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   const FoundModel found = find_model(id_or_path, model_dirs);
-  const Json document = document_at(found.file);
+  if (names_weights(found.file.string())) return load_weights(read_weights(found.file.string()));
+  const Json document = whole_config(found.file);
   const std::string where = input_name(found.file.string());
   if (found.pasted.shorter.empty()) {
     ModelSpec spec = read_document(document, where, id_or_path);

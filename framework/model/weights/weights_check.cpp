@@ -233,9 +233,12 @@ double left_out_share(const CheckpointPart& part, const OperatorGraph& graph) {
 }
 
 std::int64_t priced_bytes(const OperatorGraph& graph) {
-  std::int64_t out = 0;
+  std::int64_t out = 0, table = 0;
   for (const Operator& op : graph.operators) {
-    if (!graph.is_prediction(op)) out += op.count * op.weight_bytes_whole;
+    if (op.kind == OperatorKind::embedding && table == 0) table = op.weight_bytes_whole;
+    const bool is_table_again =
+        graph.spec.tied && op.kind == OperatorKind::head && op.weight_bytes_whole == table;
+    if (!graph.is_prediction(op) && !is_table_again) out += op.count * op.weight_bytes_whole;
   }
   return out;
 }

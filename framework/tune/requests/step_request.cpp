@@ -3,6 +3,7 @@
 #include "core/text/error.hpp"
 #include "model/step/question_checks.hpp"
 #include "model/step/step_room.hpp"
+#include "model/weights/stored_formats.hpp"
 #include "model/weights/weights_header.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/evaluate/step/step_over_fabric.hpp"
@@ -84,6 +85,8 @@ PricedStep priced_step(const StepRequest& request, const StepFolders& folders) {
   const std::optional<WeightsHeader> header = named_weights(request);
   ModelSpec spec =
       request.model.empty() ? load_weights(*header) : load_model(request.model, folders.models);
+  const bool is_named = header && !request.model.empty() && !names_weights(request.model);
+  if (is_named && header->is_gguf && !spec.stored_layers) take_formats(*header, spec);
   spec.fuses_qkv = request.fused_qkv;
   std::optional<Device> device;
   if (!request.device.empty()) device = known_device(request.device, folders.devices);

@@ -5,6 +5,7 @@
 #include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
+#include "model/spec/model_document.hpp"
 #include "model/weights/weights_check.hpp"
 #include "model/weights/weights_document.hpp"
 #include "tests/unit/error_of.hpp"
@@ -455,6 +456,46 @@ TEST(LastResort, of_routed_experts_a_token_meets_some) {
     EXPECT_EQ(graph_of(spec, decode(1, 1)).totals.active_parameters, dense + 2 * 2 * expert)
         << name;
   }
+}
+
+// A model whose configuration is known and whose file is GGUF: with the types of the file, which
+// llama.cpp gives some layers of a Q4_K_M otherwise.
+TEST(LastResort, a_configuration_takes_the_types_of_its_gguf) {
+  const Json config = {
+      {"model_type", "llama"},    {"num_hidden_layers", 4},   {"hidden_size", 256},
+      {"num_attention_heads", 4}, {"num_key_value_heads", 4}, {"head_dim", 64},
+      {"intermediate_size", 512}, {"vocab_size", 320},        {"tie_word_embeddings", true}};
+  constexpr std::uint32_t f32 = 0, q4 = 12, q6 = 14;
+  std::vector<GgufWritten> tensors = {{"token_embd.weight", q6, {256, 320}},
+                                      {"output_norm.weight", f32, {256}}};
+  std::int64_t matrices = 320 * 210;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::string at = "blk." + std::to_string(i) + '.';
+    const std::uint32_t down = i < 2 ? q6 : q4;
+    for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
+      tensors.push_back({at + name + ".weight", q4, {256, 256}});
+    }
+    tensors.push_back({at + "ffn_gate.weight", q4, {256, 512}});
+    tensors.push_back({at + "ffn_up.weight", q4, {256, 512}});
+    tensors.push_back({at + "ffn_down.weight", down, {512, 256}});
+    tensors.push_back({at + "attn_norm.weight", f32, {256}});
+    tensors.push_back({at + "ffn_norm.weight", f32, {256}});
+    matrices += (4 * 256 + 2 * 512) * 144 + 256 * 2 * (down == q6 ? 210 : 144);
+  }
+  std::uint64_t at = 0;
+  for (GgufWritten& t : tensors) {
+    t.offset = at;
+    const std::uint64_t values = t.shape[0] * (t.shape.size() > 1 ? t.shape[1] : 1);
+    at += t.type == f32 ? 4 * values : values / 256 * (t.type == q6 ? 210 : 144);
+  }
+  const test::ScratchFolder folder;
+  const std::string path = written(folder, "m.gguf", gguf_bytes({}, tensors));
+  written(folder, "config.json", config.dump());
+  const ModelSpec spec = load_model(path, {});
+  EXPECT_EQ(spec.architecture, "llama");
+  const OperatorGraph graph = graph_of(spec, decode(1, 1, {}, precisions(spec).back()));
+  EXPECT_EQ(priced_bytes(graph), matrices + 9 * 256 * 4);
+  says(test::error_of([&] { model_document(path, {}); }).line(), "config.json beside it");
 }
 
 // Blocks of GGUF, exact in bytes: the weights of a file whose matrices have a type each.
