@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/device.hpp"
 #include "model/graph/graph.hpp"
 #include "tests/checkout.hpp"
 #include "tests/unit/says.hpp"
