@@ -62,9 +62,7 @@ std::vector<std::string> asked_words(int argc, char** argv, const CLI::App& app)
         std::ranges::count(commands(), out.front(), &Command::name) > 0)
       out.emplace_back("--help");
   }
-  if (names_no_command(app, out)) {
-    std::erase_if(out, [](const std::string& word) { return word == "--help" || word == "-h"; });
-  }
+  settle_question(app, out);
   std::ranges::reverse(out);  // as CLI::App::parse takes them
   return out;
 }

@@ -50,7 +50,8 @@ std::optional<Error> unknown_word(
   if (const std::string line = understood(words); !line.empty()) {
     return refused("'" + printable(words) + "' is no command", {}, "try: " + line);
   }
-  return refused("unknown command '" + rest.front() + "'", {}, suggestion(rest.front(), commands));
+  const std::string first = rest.front().substr(0, rest.front().find(' '));
+  return refused("unknown command '" + first + "'", {}, suggestion(first, commands));
 }
 
 std::string path_of(const CLI::App& app) {
@@ -95,6 +96,8 @@ void refuse_unread(const CLI::App& above) {
   }
 }
 
+namespace {
+
 bool names_no_command(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
   for (const std::string& word : words) {
@@ -105,6 +108,20 @@ bool names_no_command(const CLI::App& app, const std::vector<std::string>& words
     at = *named;
   }
   return false;
+}
+
+}  // namespace
+
+void settle_question(const CLI::App& app, std::vector<std::string>& words) {
+  if (!names_no_command(app, words)) return;
+  std::erase_if(words, [](const std::string& word) { return word == "--help" || word == "-h"; });
+  const auto subs = app.get_subcommands({});
+  if (std::ranges::find(subs, words.front(), &CLI::App::get_name) != subs.end()) return;
+  // A command's name within a question is a word of it.
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  for (auto word = words.begin() + 1; word != option; ++word) words.front() += ' ' + *word;
+  words.erase(words.begin() + 1, option);
 }
 
 }  // namespace halmark

@@ -27,7 +27,8 @@ Error usage_error(const CLI::ParseError& error, const CLI::App& app,
 // or a word: no one would read it.
 void refuse_unread(const CLI::App& above);
 
-// The first words name a command or subcommand that there is not, so that there is no help of it.
-bool names_no_command(const CLI::App& app, const std::vector<std::string>& words);
+// Where the first words name a command or subcommand that there is not: without --help, as there is
+// no help of it, and words that begin with no command as one, the question.
+void settle_question(const CLI::App& app, std::vector<std::string>& words);
 
 }  // namespace halmark

@@ -186,11 +186,10 @@ class Question {
         count = run.substr(0, times);
         run = run.substr(times + 1);
       }
+      const std::string one = run.ends_with('s') ? run.substr(0, run.size() - 1) : run;
       const auto called = [&](const Device& device) {
-        return device.is_called(run) ||
-               (run.ends_with('s') &&
-                device.is_called(std::string_view(run).substr(0, run.size() - 1))) ||
-               (!has(run, std::isalpha) && run.size() > 2 && device.id.ends_with('-' + run));
+        return device.is_called(run) || device.is_called(one) ||
+               (!has(one, std::isalpha) && one.size() > 2 && device.id.ends_with('-' + one));
       };
       const auto of = std::ranges::find_if(known, called);
       if (of == known.end()) return false;

@@ -47,6 +47,8 @@ TEST(PlainQuestion, becomes_the_line_that_answers_it) {
            Case{"training llama-3.1-8b on h100",
                 "plan-size llama-3.1-8b --device h100-sxm --tokens TOKENS --days DAYS"},
            Case{"llama-3.1-8b on a 4090", "model llama-3.1-8b --device rtx-4090"},
+           Case{"can I run llama 3.3 70b on two 4090s",
+                "model llama-3.3-70b --device rtx-4090 --devices 2"},
            Case{"qwen3-32b", "model qwen3-32b"},
            Case{"nightly gate in github actions", "explain nightly"},
            Case{"is my cpu at its peak", "peaks"},
