@@ -150,8 +150,9 @@ class Compared(unittest.TestCase):
                    "moe_ep_size ttft_ms tpot_ms").split()
         row = "a 8 vllm 0.19.0 openai/gpt-oss-120b h200_sxm fp4 agg 1024 128 2 1 1 1 200 10".split()
         other = "b 8 vllm 0.19.0 openai/gpt-oss-120b h200_sxm fp4 disagg 1024 128 2 1 1 1 200 10".split()
-        figures = {"status": "ok", "data": {"ttft": {"mean_ms": 300}, "tpot": {"mean_ms": 8}, "basis": ["device: H200"], "interval": {
-            "ttft_ms": {"low": 162, "high": 483}, "tpot_ms": {"low": 5.92, "high": 8.8}}}}
+        figures = {"status": "ok", "data": {"ttft": {"mean_ms": 300}, "tpot": {"mean_ms": 8}, "requests_per_s": 6.1, "basis": ["device: H200"],
+                                            "interval": {"ttft_ms": {"low": 162, "high": 483}, "tpot_ms": {"low": 5.92, "high": 8.8},
+                                                         "requests_per_s": {"low": 5, "high": 7}}}}
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "served-deployments.csv").write_text("\n".join(",".join(line) for line in (columns, row, other)) + "\n")
@@ -161,7 +162,8 @@ class Compared(unittest.TestCase):
             done = run(sys.executable, tree / "scripts/accuracy", "--data", folder, "--halmark", program)
             asked = (folder / "asked").read_text()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("| all | 1 | 1 | 20.0 | 20 | -20 | 0 | 18 | 50.0 | 50 | +50 | 100 | 54 |", done.stdout)
+        # Eight clients, each of whose requests takes 200 + 127 * 10 ms: 5.44 a second.
+        self.assertIn("| all | 1 | 1 | 20.0 | 20 | -20 | 0 | 18 | 50.0 | 50 | +50 | 100 | 54 | 12.1 | 12 | +12 | 100 | 16 |", done.stdout)
         self.assertIn("- 1: disaggregated", done.stdout)
         for words in ("serving gpt-oss-120b", "--device h200", "--tp 2", "--concurrency 8", "--input 1024 --output 128", "--engine vllm"):
             self.assertIn(words, asked)

@@ -49,7 +49,7 @@ struct Errors {
 TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
   const auto rows = read_served_rows(in_source("/tests/data/served_deployments.tsv"));
   ASSERT_EQ(rows.size(), 60u);
-  Errors ttft, tpot;
+  Errors ttft, tpot, rate;
   for (const ServedRow& row : rows) {
     SCOPED_TRACE(row.id);
     try {
@@ -57,13 +57,20 @@ TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
       ASSERT_TRUE(s.ranges);
       ttft.add(row.ttft_ms * 1e6, s.summary.ttft.mean, s.ranges->ttft);
       tpot.add(row.tpot_ms * 1e6, s.summary.tpot.mean, s.ranges->tpot);
+      ASSERT_TRUE(s.ranges->requests_per_s);
+      const double request_ms =
+          row.ttft_ms + static_cast<double>(row.request.output_tokens - 1) * row.tpot_ms;
+      rate.add(static_cast<double>(row.clients) * 1e3 / request_ms, s.summary.requests_per_s,
+               *s.ranges->requests_per_s);
     } catch (const std::exception&) {  // what is not answered is counted below
     }
   }
   EXPECT_GE(tpot.sizes.size(), 57u) << "three state a degree that no heads divide by";
   EXPECT_LE(median(tpot.sizes), 0.085);
   EXPECT_LE(median(ttft.sizes), 0.275);
+  EXPECT_LE(median(rate.sizes), 0.09) << "clients over the time of a request, by Little's law";
   EXPECT_GE(tpot.share_inside(), 0.8);
+  EXPECT_GE(rate.share_inside(), 0.8);
   EXPECT_GE(ttft.share_inside(), 0.8);
 }
 
