@@ -146,10 +146,10 @@ class Compared(unittest.TestCase):
         self.assertRegex(done.stderr, r"\Aaccuracy: skipped: .*served-deployments.csv is not there; name its folder by .*\n\Z")
 
     def test_errors_are_of_the_row_that_was_asked_for(self):
-        columns = ("id concurrency backend backend_version model_path system precision mode isl osl tp_size pp_size attention_dp_size "
+        columns = ("source id concurrency backend backend_version model_path system precision mode isl osl tp_size pp_size attention_dp_size "
                    "moe_ep_size ttft_ms tpot_ms").split()
-        row = "a 8 vllm 0.19.0 openai/gpt-oss-120b h200_sxm fp4 agg 1024 128 2 1 1 1 200 10".split()
-        other = "b 8 vllm 0.19.0 openai/gpt-oss-120b h200_sxm fp4 disagg 1024 128 2 1 1 1 200 10".split()
+        row = "db-dump a 8 vllm 0.19.0 openai/gpt-oss-120b h200_sxm fp4 agg 1024 128 2 1 1 1 200 10".split()
+        other = "db-dump b 8 vllm 0.19.0 openai/gpt-oss-120b h200_sxm fp4 disagg 1024 128 2 1 1 1 200 10".split()
         figures = {"status": "ok", "data": {"ttft": {"mean_ms": 300}, "tpot": {"mean_ms": 8}, "requests_per_s": 6.1, "basis": ["device: H200"],
                                             "interval": {"ttft_ms": {"low": 162, "high": 483}, "tpot_ms": {"low": 5.92, "high": 8.8},
                                                          "requests_per_s": {"low": 5, "high": 7}}}}
@@ -165,7 +165,7 @@ class Compared(unittest.TestCase):
         # Eight clients, each of whose requests takes 200 + 127 * 10 ms: 5.44 a second.
         self.assertIn("| all | 1 | 1 | 20.0 | 20 | -20 | 0 | 18 | 50.0 | 50 | +50 | 100 | 54 | 12.1 | 12 | +12 | 100 | 16 |", done.stdout)
         self.assertIn("- 1: disaggregated", done.stdout)
-        for words in ("serving gpt-oss-120b", "--device h200", "--tp 2", "--concurrency 8", "--input 1024 --output 128", "--engine vllm"):
+        for words in ("serving gpt-oss-120b", "--device h200", "--tp 2", "--concurrency 8", "--input 1024 --output 128", "--engine vllm:0.19.0"):
             self.assertIn(words, asked)
         self.assertEqual(asked.count("\n"), 1)
 
@@ -176,14 +176,31 @@ class Compared(unittest.TestCase):
                               ((64, 1, 1, 8, 8), (8, 1, 1, 8)), ((1, 16, 1, 4, 4), (1, 4, 1, 4)),  # told as products
                               ((4, 4, 1, 16, 1), (1, 4, 1, 4)), ((4, 4, 1, 1, 16), (1, 4, 1, 4)),
                               ((16, 1, 1, 16, 1), (16, 1, 1, 16)), ((72, 1, 1, 1, 72), (72, 1, 1, 1)),  # two servers, a rack
-                              ((1, 8, 1, 1, 8), (1, 8, 1, 8))):  # experts cut over replicas
+                              ((1, 8, 1, 1, 8), (1, 8, 1, 8)),  # experts cut over replicas
+                              ((2, "", 1, 1, 4), (2, 2, 1, 4)), ((4, "", 1, 4, 1), (4, 1, 1, 4)), ((8, "", 1, 1, 1), (8, 1, 1, 1))):
             with self.subTest(stated=stated):
                 row = dict(zip(columns, map(str, stated)))
                 self.assertEqual(tuple(accuracy.degrees_of(row)[name] for name in ("tp", "dp", "pp", "ep")), asked)
 
+    def test_caches_are_as_the_servers_were_started(self):
+        accuracy = loaded(tree / "scripts/accuracy")
+        llama, oss, r1 = "meta-llama/Llama-3.1-70B", "openai/gpt-oss-120b", "deepseek-ai/DeepSeek-R1"
+        for engine, system, model, precision, asked in (
+                ("vllm", "h200_sxm", llama, "fp8", "fp8+kv_cache=fp8"), ("vllm", "h200_sxm", oss, "fp4", "checkpoint"),
+                ("vllm", "b200_sxm", oss, "fp4", "checkpoint+kv_cache=fp8"), ("vllm", "b200_sxm", "MiniMaxAI/MiniMax-M2.5", "fp8", "fp8"),
+                ("trtllm", "h200_sxm", r1, "fp8", "fp8+kv_cache=fp8"), ("trtllm", "h200_sxm", oss, "fp4", "checkpoint"),
+                ("sglang", "b200_sxm", r1, "fp4", "nvfp4+kv_cache=fp8"), ("sglang", "h200_sxm", r1, "fp8", "fp8"),
+                ("sglang", "b200_sxm", "Qwen/Qwen3.5-397B-A17B", "bf16", "bf16")):
+            row = {"backend": engine, "system": system, "model_path": model, "precision": precision, "source": "db-dump", "mode": "agg",
+                   "tp_size": "8", "attention_dp_size": "1", "pp_size": "1", "moe_ep_size": "1", "moe_tp_size": "8"}
+            with self.subTest(engine=engine, system=system, model=model):
+                self.assertEqual(accuracy.asked_of(row)[2], asked)
+                own = accuracy.asked_of(row | {"source": "source_file=/Users/somebody/rows.csv"})  # started by somebody else
+                self.assertNotIn("kv_cache", own[2])
+
     def test_workers_of_a_kind_have_their_own_degrees(self):
         accuracy = loaded(tree / "scripts/accuracy")
-        row = {"mode": "disagg", "model_path": "openai/gpt-oss-120b", "system": "gb200", "precision": "fp4", "backend": "trtllm",
+        row = {"source": "db-dump", "backend_version": "", "mode": "disagg", "model_path": "openai/gpt-oss-120b", "system": "gb200", "precision": "fp4", "backend": "trtllm",
                "concurrency": "8", "isl": "1024", "osl": "128", "prefill_num_workers": "2", "decode_num_workers": "3"}
         for kind, degrees in (("prefill_", (1, 4, 1, 4)), ("decode_", (8, 1, 1, 1))):
             row |= dict(zip((kind + name for name in ("tp_size", "attention_dp_size", "pp_size", "moe_ep_size")), map(str, degrees)))

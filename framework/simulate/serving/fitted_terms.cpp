@@ -39,22 +39,27 @@ EngineTerms terms_of(const Json& in) {
           .arrival_ns = in.value("arrival_ns", 0.0)};
 }
 
-// The set of the model on the device, else that of the model, else that of all: a model's set of
-// one device stands before that of all of them.
-const Json& set_of(const Json& sets, std::string_view model, std::string_view device) {
+// The set of the model on the device in the release, else of any release, else that of the model,
+// else that of all: what is of less stands before what is of more.
+const Json& set_of(const Json& sets, std::string_view model, std::string_view device,
+                   std::string_view release) {
   const Json* out = nullptr;
   for (const Json& set : sets) {
-    if (set.at("model") == model) out = &set;
+    const bool is_of_release =
+        !set.contains("release") || (set.at("release") == release && is_of(set, device));
+    if (is_of_release && set.at("model") == model) out = &set;
     if (out == &set && is_of(set, device)) break;
   }
   if (out != nullptr) return *out;
-  return model.empty() ? sets.at(sets.size()) : set_of(sets, {}, device);
+  return model.empty() ? sets.at(sets.size()) : set_of(sets, {}, device, release);
 }
 
-FittedTerms read_terms(const Json& in, std::string_view model, std::string_view device) {
-  const Json& set = set_of(in.at("sets"), model, device);
-  const Json& all = set_of(in.at("sets"), {}, device);
+FittedTerms read_terms(const Json& in, std::string_view model, std::string_view device,
+                       std::string_view release) {
+  const Json& set = set_of(in.at("sets"), model, device, release);
+  const Json& all = set_of(in.at("sets"), {}, device, {});
   FittedTerms out{.engine = in.at("engine"),
+                  .release = set.value("release", ""),
                   .model = set.at("model"),
                   .series = {.terms = terms_of(set.at("terms")),
                              .waves = in.at("waves"),
@@ -85,7 +90,8 @@ std::vector<std::string> fitted_engines() {
   return {out.begin(), out.end()};
 }
 
-FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device) {
+FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device,
+                         std::string_view release) {
   const std::vector<std::string> known = fitted_engines();
   if (std::ranges::find(known, engine) == known.end()) {
     throw refused("no terms of an engine '" + printable(engine) + "'", "--engine",
@@ -99,7 +105,7 @@ FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::s
   }
   const Json in = read_json_file(path);
   try {
-    return read_terms(in, model, device);
+    return read_terms(in, model, device, release);
   } catch (const Json::exception& e) {
     throw refused("no terms of an engine: " + std::string(e.what()), path);
   }
@@ -113,15 +119,16 @@ ServingEngine engine_of(const FittedTerms& terms) {
           .tpot = terms.tpot};
 }
 
-FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device) {
+FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device,
+                         std::string_view release) {
   const std::string& shape = spec.names.front();
-  FittedTerms out = fitted_terms(engine, shape, device);
+  FittedTerms out = fitted_terms(engine, shape, device, release);
   if (out.model == shape && spec.id != shape) out.model = "models of its shape";
   return out;
 }
 
 std::string source_text(const FittedTerms& terms) {
-  return "terms of " + terms.engine +
+  return "terms of " + terms.engine + (terms.release.empty() ? "" : ' ' + terms.release) +
          (terms.model.empty() ? std::string(", all models") : " with " + terms.model) +
          ", fitted on " + terms.rows + " of " + terms.source +
          (terms.is_of_device ? "" : ", none of them of this device") +

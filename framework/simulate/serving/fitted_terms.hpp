@@ -12,8 +12,9 @@
 namespace halmark::serving {
 
 struct FittedTerms {
-  std::string engine;  // "sglang", "trtllm", "vllm"
-  std::string model;   // id; "" = of all its series, for models without one of their own
+  std::string engine;   // "sglang", "trtllm", "vllm"
+  std::string release;  // "1.2.0rc6.post2"; "" = of all of them
+  std::string model;    // id; "" = of all its series, for models without one of their own
   SeriesTerms series;
   Ratios ttft, tpot;
   double launch_ns = 0;  // of a kernel that no table has, in a captured graph, at least
@@ -26,10 +27,13 @@ struct FittedTerms {
 // That terms were fitted of, by name.
 std::vector<std::string> fitted_engines();
 // Of the engine with the model, else of the engine. `device`: id; its rows decide the ratios.
+// `release`: counts where the model has a set of it on the device.
 // Throws Error (exit 2) with the known engines, and for a file that holds no terms.
-FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device);
+FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device,
+                         std::string_view release = {});
 // The same of a model by any of its names: those of a sibling of the same shape are its own.
-FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device);
+FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device,
+                         std::string_view release = {});
 // The engine around the steps of a served load.
 ServingEngine engine_of(const FittedTerms& terms);
 // What they were fitted on, as a report says it.

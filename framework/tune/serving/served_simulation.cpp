@@ -150,9 +150,9 @@ class Simulation {
         device_(target_device(named(q.latency), devices)),
         latencies_(priced_latencies(named(q.latency), device_, devices, std::nullopt)),
         spec_(load_model(q.model, models)),
-        fitted_(q.engine_terms.empty()
-                    ? std::nullopt
-                    : std::optional(serving::fitted_terms(q.engine_terms, spec_, device_.id))),
+        fitted_(q.engine_terms.empty() ? std::nullopt
+                                       : std::optional(serving::fitted_terms(
+                                             q.engine_terms, spec_, device_.id, q.engine_release))),
         steps_(
             spec_,
             [this](const Operator& op) { return kernel_time(latency_of(latencies_.chain, op)); },
@@ -350,6 +350,10 @@ class Simulation {
       return;
     }
     out.basis.push_back("engine: " + serving::source_text(*fitted_));
+    if (fitted_->release != q_.engine_release) {
+      out.basis.push_back("engine: too few rows of " + printable(q_.engine_release) +
+                          " with this model and device for terms of its own");
+    }
     if (!has_tables()) {
       out.basis.emplace_back(
           "engine: fitted with times of kernel tables (--latency forecast, imported:FILE); "
@@ -366,6 +370,15 @@ class Simulation {
 };
 
 }  // namespace
+
+void name_engine(ServingQuestion& question, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (text.ends_with(':')) {
+    throw refused("'" + printable(text) + "' names no release", "--engine", "vllm, vllm:0.19.0");
+  }
+  question.engine_release = colon == std::string::npos ? "" : text.substr(colon + 1);
+  question.engine_terms = question.latency.engine = text.substr(0, colon);
+}
 
 ServedSimulation simulate_serving(const ServingQuestion& question, const Folders& models,
                                   const Folders& devices) {

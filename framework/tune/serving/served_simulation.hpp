@@ -35,6 +35,7 @@ struct ServingQuestion {
   // blocks: 0 = what fits; token_budget: 0 = as the terms were fitted, else 8192
   serving::EnginePlan engine = {.token_budget = 0};
   std::string engine_terms;      // "sglang", "trtllm", "vllm": fitted ones; "" = none
+  std::string engine_release;    // whose terms go before those of all; "" = of all
   double memory_fraction = 0.9;  // of a device
   double link_gb_per_s = 0;      // 0 = that of the device
   std::string cold_start;        // "disk:2.5", "network:12.5": GB/s; "" = warm
@@ -62,6 +63,10 @@ struct ServedSimulation {
   std::vector<std::string> basis;             // where times and terms are from
   std::int64_t memory_bytes = 0;              // that a rank may use
 };
+
+// "vllm:0.19.0" of --engine: the engine, also for forecasts, and its release. Throws Error (exit 2)
+// for a colon with nothing behind.
+void name_engine(ServingQuestion& question, const std::string& text);
 
 // Throws Error (exit 2) for what is unknown, impossible, does not fit, or is beyond the limit of a
 // simulation.

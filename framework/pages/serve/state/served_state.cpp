@@ -66,6 +66,7 @@ void check_served_page(const tune::ServingQuestion& q) {
         {"--block-tokens", q.engine.block_tokens != none.engine.block_tokens},
         {"--max-batch", q.engine.requests_max != 0},
         {"--cold-start", !q.cold_start.empty()},
+        {"release of --engine", q.engine_terms.find(':') != std::string::npos},
         {"--migrate", q.migrates}}) {
     if (!is_stated) continue;
     throw refused(std::string("the page around a server has no ") + option, "--html",

@@ -31,6 +31,7 @@ tune::ServingQuestion question(const ServedRow& row) {
   out.load.requests = std::clamp<std::int64_t>(8 * row.clients, 32, 4096);
   out.begins_at_once = true;
   out.engine_terms = row.engine;
+  if (row.release != "?") out.engine_release = row.release;
   return out;
 }
 

@@ -207,6 +207,23 @@ TEST(ServedSimulation, says_what_its_times_rest_on) {
   EXPECT_THAT(fitted.basis, testing::Contains(HasSubstr("its interval does not hold")));
   EXPECT_FALSE(fitted.keeps_ttft) << "the interval is of times that tables gave";
   EXPECT_GT(fitted.summary.request.mean, s.summary.request.mean) << "terms only add";
+  q.engine_release = "0.0.1";
+  EXPECT_THAT(run(q).basis, testing::Contains(HasSubstr("too few rows of 0.0.1 with this model")));
+}
+
+TEST(ServedSimulation, takes_an_engine_with_or_without_a_release) {
+  ServingQuestion q;
+  name_engine(q, "trtllm:1.2.0rc6.post2");
+  EXPECT_EQ(q.engine_terms, "trtllm");
+  EXPECT_EQ(q.latency.engine, "trtllm") << "forecasts of its kernels";
+  EXPECT_EQ(q.engine_release, "1.2.0rc6.post2");
+  for (const char* name : {"vllm", ""}) {
+    name_engine(q, name);
+    EXPECT_EQ(q.engine_terms, name);
+    EXPECT_EQ(q.engine_release, "");
+  }
+  EXPECT_EQ(test::error_of([&] { name_engine(q, "vllm:"); }).line(),
+            "--engine: 'vllm:' names no release; vllm, vllm:0.19.0");
 }
 
 }  // namespace
