@@ -222,7 +222,7 @@ TEST(ServedSimulation, takes_an_engine_with_or_without_a_release) {
     EXPECT_EQ(q.engine_terms, name);
     EXPECT_EQ(q.engine_release, "");
   }
-  EXPECT_EQ(test::error_of([&] { name_engine(q, "vllm:"); }).line(),
+  EXPECT_EQ(error_of([&] { name_engine(q, "vllm:"); }).line(),
             "--engine: 'vllm:' names no release; vllm, vllm:0.19.0");
 }
 
