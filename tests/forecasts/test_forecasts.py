@@ -191,12 +191,14 @@ class Compared(unittest.TestCase):
                 ("trtllm", "h200_sxm", r1, "fp8", "fp8+kv_cache=fp8"), ("trtllm", "h200_sxm", oss, "fp4", "checkpoint"),
                 ("sglang", "b200_sxm", r1, "fp4", "nvfp4+kv_cache=fp8"), ("sglang", "h200_sxm", r1, "fp8", "fp8"),
                 ("sglang", "b200_sxm", "Qwen/Qwen3.5-397B-A17B", "bf16", "bf16")):
-            row = {"backend": engine, "system": system, "model_path": model, "precision": precision, "source": "db-dump", "mode": "agg",
-                   "tp_size": "8", "attention_dp_size": "1", "pp_size": "1", "moe_ep_size": "1", "moe_tp_size": "8"}
+            row = {"backend": engine, "system": system, "model_path": model, "precision": precision, "backend_version": "0.17.0",
+                   "source": "db-dump", "mode": "agg", "tp_size": "8", "attention_dp_size": "1", "pp_size": "1", "moe_ep_size": "1", "moe_tp_size": "8"}
             with self.subTest(engine=engine, system=system, model=model):
                 self.assertEqual(accuracy.asked_of(row)[2], asked)
                 own = accuracy.asked_of(row | {"source": "source_file=/data/rows.csv"})  # started by somebody else
                 self.assertNotIn("kv_cache", own[2])
+        row |= {"backend": "vllm", "model_path": "MiniMaxAI/MiniMax-M2.5", "precision": "fp8", "backend_version": "0.19.0"}
+        self.assertEqual(accuracy.asked_of(row)[2], "fp8+kv_cache=fp8")  # as its launch command has it since
 
     def test_workers_of_a_kind_have_their_own_degrees(self):
         accuracy = loaded(tree / "scripts/accuracy")

@@ -67,6 +67,8 @@ FittedTerms read_terms(const Json& in, std::string_view model, std::string_view 
                              .chunks_prompts = set.at("chunks_prompts")},
                   .ttft = ratios_of(set.at("ttft")),
                   .tpot = ratios_of(set.at("tpot")),
+                  .full_ttft = ratios_of(in.at("full_cache").at("ttft")),
+                  .full_tpot = ratios_of(in.at("full_cache").at("tpot")),
                   .launch_ns = in.at("launch_ns"),
                   .rows = set.at("rows"),
                   .source = in.at("source"),
@@ -127,14 +129,25 @@ FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::st
   return out;
 }
 
+FittedTerms of_full_cache(FittedTerms terms) {
+  const auto widened = [](const Ratios& a, const Ratios& b) {
+    return Ratios{std::min(a.low, b.low), std::max(a.high, b.high)};
+  };
+  terms.ttft = widened(terms.ttft, terms.full_ttft);
+  terms.tpot = widened(terms.tpot, terms.full_tpot);
+  terms.is_full = true;
+  return terms;
+}
+
 std::string source_text(const FittedTerms& terms) {
   return "terms of " + terms.engine + (terms.release.empty() ? "" : ' ' + terms.release) +
          (terms.model.empty() ? std::string(", all models") : " with " + terms.model) +
          ", fitted on " + terms.rows + " of " + terms.source +
          (terms.is_of_device ? "" : ", none of them of this device") +
-         "; measured over predicted in 90 % of cases: TTFT " + number_text(terms.ttft.low, 3) +
-         " to " + number_text(terms.ttft.high, 3) + ", TPOT " + number_text(terms.tpot.low, 3) +
-         " to " + number_text(terms.tpot.high, 3);
+         "; measured over predicted in 90 % of cases" +
+         (terms.is_full ? ", requests waiting for room in the cache" : "") + ": TTFT " +
+         number_text(terms.ttft.low, 3) + " to " + number_text(terms.ttft.high, 3) + ", TPOT " +
+         number_text(terms.tpot.low, 3) + " to " + number_text(terms.tpot.high, 3);
 }
 
 std::int64_t requests_held(const EnginePlan& plan, const RequestShape& shape) {

@@ -16,9 +16,11 @@ struct FittedTerms {
   std::string release;  // "1.2.0rc6.post2"; "" = of all of them
   std::string model;    // id; "" = of all its series, for models without one of their own
   SeriesTerms series;
-  Ratios ttft, tpot;
-  double launch_ns = 0;  // of a kernel that no table has, in a captured graph, at least
-  std::string rows;      // "80 rows of vllm 0.19.0 on b200, h200"
+  Ratios ttft, tpot;            // of servers whose requests all fit into the cache
+  Ratios full_ttft, full_tpot;  // of the others, all models of the engine
+  bool is_full = false;         // ttft and tpot hold those too
+  double launch_ns = 0;         // of a kernel that no table has, in a captured graph, at least
+  std::string rows;             // "80 rows of vllm 0.19.0 on b200, h200"
   std::string source;
   // Of a device that has no rows, ratios are those of devices left out in turn.
   bool is_of_device = true;
@@ -36,6 +38,9 @@ FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::st
                          std::string_view release = {});
 // The engine around the steps of a served load.
 ServingEngine engine_of(const FittedTerms& terms);
+// With the ratios of a server whose cache does not hold all its requests: who waits for whom is
+// known worse.
+FittedTerms of_full_cache(FittedTerms terms);
 // What they were fitted on, as a report says it.
 std::string source_text(const FittedTerms& terms);
 

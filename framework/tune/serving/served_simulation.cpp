@@ -174,6 +174,7 @@ class Simulation {
     out.layout = layout_text(q_, out.configuration.parallel, prefill);
     const auto prefill_layout = checked(prefill, out.configuration.precision);
     plan(out, layout, prefill_layout, load);
+    if (fitted_ && is_full(out.plan)) fitted_ = of_full_cache(*std::move(fitted_));
     closed_form(out, layout);
     spread(load, out.closed_form);
     const double scale = out.plan.engine.terms.device_scale;
@@ -313,6 +314,16 @@ class Simulation {
       load.requests[static_cast<std::size_t>(i)].arrival_ps =
           events::picoseconds(share * closed->request_ns * 1e-9);
     }
+  }
+
+  // Of a closed loop, whose clients are all there at once.
+  bool is_full(const serving::ServerPlan& plan) const {
+    if (!q_.trace.empty() || q_.has_rate) return false;
+    const bool has_kinds = plan.mode == ServerMode::disaggregated;
+    const std::int64_t engines = has_kinds ? plan.decode_workers : plan.engines;
+    const std::int64_t tokens = q_.load.shape.input_tokens + q_.load.shape.output_tokens;
+    return (q_.load.clients + engines - 1) / engines * tokens >
+           plan.engine.blocks * plan.engine.block_tokens;
   }
 
   // The terms' interval is of times that tables gave: it says nothing of a roofline's.

@@ -211,6 +211,20 @@ TEST(ServedSimulation, says_what_its_times_rest_on) {
   EXPECT_THAT(run(q).basis, testing::Contains(HasSubstr("too few rows of 0.0.1 with this model")));
 }
 
+// 100 blocks of 16 tokens hold twelve requests of 128.
+TEST(ServedSimulation, says_where_requests_wait_for_room_in_the_cache) {
+  ServingQuestion q = question();
+  q.engine_terms = "vllm";
+  q.engine.blocks = 100;
+  q.load.shape = {100, 28};
+  for (const auto& [clients, is_full] : {std::pair{12, false}, {13, true}}) {
+    q.load.clients = clients;
+    const bool is_said = testing::Value(
+        run(q).basis, testing::Contains(HasSubstr("requests waiting for room in the cache")));
+    EXPECT_EQ(is_said, is_full) << clients;
+  }
+}
+
 TEST(ServedSimulation, takes_an_engine_with_or_without_a_release) {
   ServingQuestion q;
   name_engine(q, "trtllm:1.2.0rc6.post2");
