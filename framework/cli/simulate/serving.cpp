@@ -81,8 +81,10 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--kv-blocks", q->engine.blocks, "Of an engine's cache (what fits)");
   app.add_option("--block-tokens", q->engine.block_tokens, "Of a KV block (16)");
   app.add_option("--max-batch", q->engine.requests_max, "Requests in a batch (no limit)");
-  app.add_option("--engine", q->engine_terms,
-                 "Fitted host and scheduler terms: sglang, trtllm, vllm, of a release vllm:0.19.0");
+  app.add_option(
+      "--engine", q->engine_terms,
+      "Whose host and scheduler terms: sglang, trtllm, vllm, of a release vllm:0.19.0, none "
+      "(the forecast's)");
   app.add_option("--cold-start", q->cold_start, "Weights from disk:GB/s or network:GB/s first");
   app.add_option("--ttft", q->ttft, "Level: time to the first token at most, 1s");
   app.add_option("--tpot", q->tpot, "Level: time between tokens at most, 30ms");

@@ -75,8 +75,15 @@ ServingPricer::ServingPricer(const ModelSpec& spec, StepPricer& steps, const Req
                              ServingFacts facts)
     : spec_(spec), steps_(steps), request_(request), facts_(facts) {}
 
-std::int64_t ServingPricer::decode_context() const {
-  return request_.input_tokens + std::max<std::int64_t>(1, request_.output_tokens / 2);
+std::int64_t decode_context(const RequestShape& request) {
+  return request.input_tokens + std::max<std::int64_t>(1, request.output_tokens / 2);
+}
+
+std::optional<EngineFigures> alone_at_bounds(StepPricer& steps, StepPricer::Layout layout,
+                                             const RequestShape& request,
+                                             std::int64_t token_budget) {
+  const LayoutTimes times(steps, layout, decode_context(request), &KernelTime::lower_bound_ns);
+  return serve_together(request, 1, token_budget, times);
 }
 
 std::optional<Refusal> ServingPricer::layout_refusal(const Configuration& configuration,
@@ -134,7 +141,7 @@ std::optional<double> ServingPricer::ideal_request_ns(const Precision& precision
     return ideal_device_ns(*built, *facts_.peaks);
   };
   const auto prompt = ideal({Phase::prefill, 1, request_.input_tokens, request_.input_tokens});
-  const auto token = ideal({Phase::decode, 1, 1, decode_context()});
+  const auto token = ideal({Phase::decode, 1, 1, decode_context(request_)});
   if (prompt && token) {
     it->second = *prompt + static_cast<double>(request_.output_tokens - 1) * *token;
   }
@@ -172,13 +179,17 @@ std::optional<ClosedLoopFigures> ServingPricer::served(std::int64_t requests,
                            .is_saturated = alone->is_saturated};
 }
 
-void ServingPricer::widen(const Configuration& configuration, ServedEstimate& estimate) {
+void ServingPricer::widen(const Configuration& configuration, StepPricer::Layout prefill,
+                          StepPricer::Layout decode, ServedEstimate& estimate) {
   if (!facts_.has_interval) estimate.fast = estimate.slow = estimate.figures;
   if (!facts_.engine) return;
   estimate.has_interval = true;
+  const std::int64_t budget = configuration.served->token_budget;
+  const auto least_ttft = alone_at_bounds(steps_, prefill, request_, budget),
+             least_tpot = alone_at_bounds(steps_, decode, request_, budget);
   const auto by = [&](ServingFigures& f, double ttft, double tpot) {
-    f.ttft_ns *= ttft;
-    f.tpot_ns *= tpot;
+    f.ttft_ns = std::max(f.ttft_ns * ttft, least_ttft ? least_ttft->ttft_ns : 0);
+    f.tpot_ns = std::max(f.tpot_ns * tpot, least_tpot ? least_tpot->tpot_ns : 0);
     f.request_ns = f.ttft_ns + static_cast<double>(request_.output_tokens - 1) * f.tpot_ns;
     finish(configuration, f);
   };
@@ -206,7 +217,7 @@ ServingPricer::Answer ServingPricer::aggregated(const Configuration& configurati
   ServedEstimate out;
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
-    const LayoutTimes times(steps_, layout, decode_context(), end.of_kernel, scale());
+    const LayoutTimes times(steps_, layout, decode_context(request_), end.of_kernel, scale());
     const auto engine = this->served(requests, served.token_budget, times);
     if (!engine) return no_time();
     ServingFigures& f = out.*end.figures;
@@ -219,7 +230,7 @@ ServingPricer::Answer ServingPricer::aggregated(const Configuration& configurati
     out.is_saturated = engine->is_saturated;
     if (!facts_.has_interval) break;
   }
-  widen(configuration, out);
+  widen(configuration, layout, layout, out);
   return out;
 }
 
@@ -263,8 +274,10 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
     const EngineTerms terms = facts_.engine ? facts_.engine->terms : EngineTerms();
-    const LayoutTimes device_prefill(steps_, prefill, decode_context(), end.of_kernel, scale());
-    const LayoutTimes device_decode(steps_, decode, decode_context(), end.of_kernel, scale());
+    const LayoutTimes device_prefill(steps_, prefill, decode_context(request_), end.of_kernel,
+                                     scale());
+    const LayoutTimes device_decode(steps_, decode, decode_context(request_), end.of_kernel,
+                                    scale());
     const EngineTimes of_prefill(device_prefill, terms), of_decode(device_decode, terms);
     const auto pools = serve_apart(
         request_, served.concurrency, served.token_budget, {&of_prefill, served.prefill_workers},
@@ -288,7 +301,7 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
     out.is_saturated = pools->is_prefill_bound;
     if (!facts_.has_interval) break;
   }
-  widen(configuration, out);
+  widen(configuration, prefill, decode, out);
   return out;
 }
 

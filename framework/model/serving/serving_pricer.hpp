@@ -55,6 +55,15 @@ class LayoutTimes : public StepTimes {
   mutable TypeTimes slots_;  // of the step being priced: keeps its memory from call to call
 };
 
+// Keys that a later token sees, in the middle of the output.
+std::int64_t decode_context(const RequestShape& request);
+
+// One request alone, every kernel at its bound: no engine gives it a shorter TTFT or TPOT, whatever
+// else it serves. Nothing when a step has no time.
+std::optional<EngineFigures> alone_at_bounds(StepPricer& steps, StepPricer::Layout layout,
+                                             const RequestShape& request,
+                                             std::int64_t token_budget);
+
 // One thread. Keeps references to its arguments.
 class ServingPricer {
  public:
@@ -66,9 +75,6 @@ class ServingPricer {
   // that does not fit, a kernel without a time, a hand-over without a rate. Its
   // `served` is there, with the request given above.
   Answer estimate(const Configuration& configuration);
-
-  // Keys that a later token sees, in the middle of the output.
-  std::int64_t decode_context() const;
 
  private:
   struct Memory {
@@ -85,8 +91,9 @@ class ServingPricer {
   std::optional<ClosedLoopFigures> served(std::int64_t requests, std::int64_t token_budget,
                                           const StepTimes& times) const;
   // As much faster or slower as measured figures of the engine were, whatever its kernels' own
-  // intervals say: those ratios hold their errors too.
-  void widen(const Configuration& configuration, ServedEstimate& estimate);
+  // intervals say: those ratios hold their errors too. Never faster than alone_at_bounds.
+  void widen(const Configuration& configuration, StepPricer::Layout prefill,
+             StepPricer::Layout decode, ServedEstimate& estimate);
   void finish(const Configuration& configuration, ServingFigures& figures);
   std::optional<double> ideal_request_ns(const Precision& precision);
   double cache_bytes(const Configuration& configuration);

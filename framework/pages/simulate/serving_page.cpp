@@ -166,6 +166,26 @@ Json saturation_json(const ServingPage& page) {
           {"served_requests_per_s", page.saturation->served_per_s}};
 }
 
+// "TTFT 29.3 ms (5.35..55.0 ms), TPOT 6.51 ms (3.01..10.7 ms), 9.71 requests/s, ..."
+std::string headline(const ServingPage& page) {
+  const serving::ServerSummary& s = page.summary;
+  std::string out;
+  const auto add = [&](const char* name, const serving::Percentiles& p,
+                       serving::MeanRange serving::MeanRanges::*of) {
+    if (p.n == 0) return;
+    out += std::string(name) + ' ' + duration_text(p.mean);
+    if (page.ranges) {
+      const serving::MeanRange& range = (*page.ranges).*of;
+      out += " (" + report::duration_range_text(range.low, range.high) + ')';
+    }
+    out += ", ";
+  };
+  add("TTFT", s.ttft, &serving::MeanRanges::ttft);
+  add("TPOT", s.tpot, &serving::MeanRanges::tpot);
+  return out + significant_text(s.requests_per_s) + " requests/s, " +
+         significant_text(s.tokens_per_s) + " tokens/s" + saturation_text(page) + '\n';
+}
+
 }  // namespace
 
 report::View serving_page(const ServingPage& page) {
@@ -180,13 +200,14 @@ report::View serving_page(const ServingPage& page) {
   out.data["keeps_tpot_probability"] = page.keeps_tpot ? Json(*page.keeps_tpot) : Json(nullptr);
   out.data["basis"] = page.basis;
   const auto& engine = page.plan.engine;
-  out.text = fmt::format(
-      "{} {} {}, {}: {} requests in {}, simulated{}\n"
+  out.text = headline(page);
+  out.text += fmt::format(
+      "{} {} {}, {}: {} requests in {}, simulated\n"
       "KV cache of an engine: {} blocks of {} tokens, {} each on all ranks; {} of weights on a "
       "rank\n\n",
       page.configuration.model, page.configuration.precision.name, page.layout,
       serving::server_mode_name(page.plan.mode), page.record.requests.size(),
-      duration_text(s.makespan_s * 1e9), saturation_text(page), engine.blocks, engine.block_tokens,
+      duration_text(s.makespan_s * 1e9), engine.blocks, engine.block_tokens,
       bytes_text(engine.block_bytes), bytes_text(static_cast<double>(page.room.rank_weight_bytes)));
   out.text += latency_table(page);
   out.text += fmt::format(

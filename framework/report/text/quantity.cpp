@@ -84,8 +84,10 @@ std::string duration_text(double ns) { return with_unit(ns, time_units); }
 std::string duration_range_text(double low_ns, double high_ns) {
   if (!std::isfinite(low_ns) || !std::isfinite(high_ns)) return absent_text;
   const Unit& unit = unit_of(high_ns, time_units);
-  return significant_text(low_ns / unit.size) + ".." + significant_text(high_ns / unit.size) + ' ' +
-         unit.name;
+  // "321 ms..1.34 s": beside a mean in ms, 0.321 would be read as one.
+  const bool is_one = low_ns == 0 || &unit_of(low_ns, time_units) == &unit;
+  return (is_one ? significant_text(low_ns / unit.size) : duration_text(low_ns)) + ".." +
+         significant_text(high_ns / unit.size) + ' ' + unit.name;
 }
 
 std::string rate_text(double per_s, const std::string& unit) {

@@ -197,7 +197,7 @@ export function begin_controls(documents, on_change) {
     slider("input", "Prompt tokens", "prompt tokens"),
     slider("output", "Answer tokens", "answer tokens"),
     slider("requests", "Requests", "requests"),
-    selected("engine", "Engine", "engine", () => [["", [option("", "none: kernels alone"), ...(known.fitted_engines || []).map((name) => option(name, name))]]]));
+    selected("engine", "Engine", "engine", () => [["", [option("", "the forecast's"), option("none", "none: kernels alone"), ...(known.fitted_engines || []).map((name) => option(name, name))]]]));
   fit_state();
   show_controls();
 }

@@ -57,7 +57,7 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
   const std::int64_t skew = c.workload.routing_skew;
   std::array<Configuration, 2> steps;
   steps.fill({.model = c.model, .parallel = c.parallel, .precision = c.precision});
-  steps[0].workload = {Phase::decode, sequences, 1, pricer_.decode_context(), skew};
+  steps[0].workload = {Phase::decode, sequences, 1, decode_context(load.request), skew};
   steps[1].workload = {Phase::prefill, is_aggregated ? parts : 1, tokens, tokens, skew};
   if (!is_aggregated) steps[1].parallel = load.prefill;
   Origin out;

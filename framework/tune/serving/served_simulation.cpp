@@ -1,6 +1,7 @@
 #include "tune/serving/served_simulation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -150,9 +151,7 @@ class Simulation {
         device_(target_device(named(q.latency), devices)),
         latencies_(priced_latencies(named(q.latency), device_, devices, std::nullopt)),
         spec_(load_model(q.model, models)),
-        fitted_(q.engine_terms.empty() ? std::nullopt
-                                       : std::optional(serving::fitted_terms(
-                                             q.engine_terms, spec_, device_.id, q.engine_release))),
+        fitted_(fitted()),
         steps_(
             spec_,
             [this](const Operator& op) { return kernel_time(latency_of(latencies_.chain, op)); },
@@ -185,13 +184,21 @@ class Simulation {
     out.summary =
         serving::summary_of(out.record, out.levels, std::min(clients, load.requests.size() / 2));
     if (load.clients == 0) out.saturation = serving::saturation_of(out.record);
-    keep_levels(out);
+    keep_levels(out, prefill_layout, layout);
     basis(out);
     out.basis.insert(out.basis.end(), load.notes.begin(), load.notes.end());
     return out;
   }
 
  private:
+  std::optional<serving::FittedTerms> fitted() const {
+    if (q_.engine_terms == no_engine) return std::nullopt;
+    if (q_.engine_terms.empty()) return engine_terms(latencies_, &spec_);
+    return serving::fitted_terms(q_.engine_terms, spec_, device_.id, q_.engine_release);
+  }
+
+  std::string engine_name() const { return fitted_ ? fitted_->engine : ""; }
+
   serving::Levels levels() const {
     serving::Levels out;
     if (!q_.ttft.empty()) out.ttft_ns = parse_duration_ns(q_.ttft, "--ttft");
@@ -230,19 +237,18 @@ class Simulation {
     const auto memory =
         static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
     room = serving::cache_room(steps_, layout, memory, out.token_budget, out.block_tokens, context,
-                               engine_memory(q_.engine_terms, device_, steps_.parallel(layout).tp,
+                               engine_memory(engine_name(), device_, steps_.parallel(layout).tp,
                                              spec_.vocab, out.requests_max)
                                    .value_or(EngineMemory()));
     if (out.blocks > room.blocks || room.blocks == 0) {
-      throw refused(
-          (room.blocks == 0 ? std::string("no KV block")
-                            : std::to_string(out.blocks) + " KV blocks") +
-              " beside " + memory_size_text(room.rank_weight_bytes) + " of weights and " +
-              memory_size_text(room.rank_kept_bytes) +
-              (q_.engine_terms.empty() ? " of activations on a rank: "
-                                       : " of activations and the engine's own on a rank: ") +
-              std::to_string(room.blocks) + " fit into " + memory_size_text(memory),
-          q_.model, "more devices per engine, a narrower --dtype, or fewer --kv-blocks");
+      throw refused((room.blocks == 0 ? std::string("no KV block")
+                                      : std::to_string(out.blocks) + " KV blocks") +
+                        " beside " + memory_size_text(room.rank_weight_bytes) + " of weights and " +
+                        memory_size_text(room.rank_kept_bytes) +
+                        (!fitted_ ? " of activations on a rank: "
+                                  : " of activations and the engine's own on a rank: ") +
+                        std::to_string(room.blocks) + " fit into " + memory_size_text(memory),
+                    q_.model, "more devices per engine, a narrower --dtype, or fewer --kv-blocks");
     }
     if (out.blocks == 0) out.blocks = room.blocks;
     out.block_bytes = room.block_bytes;
@@ -294,9 +300,8 @@ class Simulation {
     if (!is_closed || out.plan.mode != ServerMode::aggregated) return;
     if (q_.load.clients % out.plan.engines != 0) return;
     const RequestShape& shape = q_.load.shape;
-    const LayoutTimes times(steps_, layout,
-                            shape.input_tokens + std::max<std::int64_t>(1, shape.output_tokens / 2),
-                            &KernelTime::ns, out.plan.engine.terms.device_scale);
+    const LayoutTimes times(steps_, layout, decode_context(shape), &KernelTime::ns,
+                            out.plan.engine.terms.device_scale);
     const std::int64_t clients = q_.load.clients / out.plan.engines;
     const EngineLimits limits = {out.plan.engine.token_budget,
                                  serving::requests_held(out.plan.engine, shape)};
@@ -331,10 +336,24 @@ class Simulation {
     return latencies_.chain.has(SourceKind::imported) || latencies_.chain.has(SourceKind::forecast);
   }
 
-  void keep_levels(ServedSimulation& out) const {
+  // Where requests are alike, by what no engine beats: prefixes that prompts share are computed
+  // once.
+  std::array<Ratios, 2> ratios(const serving::ServerSummary& s, std::int64_t token_budget,
+                               StepPricer::Layout prefill, StepPricer::Layout decode) {
+    std::array<Ratios, 2> out = {fitted_->ttft, fitted_->tpot};
+    if (!q_.trace.empty() || q_.load.prefix_tokens > 0) return out;
+    const auto first = alone_at_bounds(steps_, prefill, q_.load.shape, token_budget),
+               later = alone_at_bounds(steps_, decode, q_.load.shape, token_budget);
+    if (first) out[0].low = std::max(out[0].low, first->ttft_ns / s.ttft.mean);
+    if (later && s.tpot.n > 0) out[1].low = std::max(out[1].low, later->tpot_ns / s.tpot.mean);
+    return out;
+  }
+
+  void keep_levels(ServedSimulation& out, StepPricer::Layout prefill, StepPricer::Layout decode) {
     if (!fitted_ || !has_tables()) return;
     const bool is_closed = q_.trace.empty() && !q_.has_rate;
-    out.ranges = serving::mean_ranges(out.summary, fitted_->ttft, fitted_->tpot, is_closed);
+    const auto [ttft, tpot] = ratios(out.summary, out.plan.engine.token_budget, prefill, decode);
+    out.ranges = serving::mean_ranges(out.summary, ttft, tpot, is_closed);
     out.ranges->has_rows_of_device = fitted_->is_of_device;
     const auto probability = [](const std::optional<double>& limit_ns, double mean_ns,
                                 const Ratios& r) -> std::optional<double> {
@@ -343,8 +362,8 @@ class Simulation {
       return std::clamp(probability_at_most(*limit_ns, mean_ns, r.low * mean_ns, r.high * mean_ns),
                         0.01, 0.99);
     };
-    out.keeps_ttft = probability(out.levels.ttft_ns, out.summary.ttft.mean, fitted_->ttft);
-    out.keeps_tpot = probability(out.levels.tpot_ns, out.summary.tpot.mean, fitted_->tpot);
+    out.keeps_ttft = probability(out.levels.ttft_ns, out.summary.ttft.mean, ttft);
+    out.keeps_tpot = probability(out.levels.tpot_ns, out.summary.tpot.mean, tpot);
   }
 
   void basis(ServedSimulation& out) const {
@@ -361,7 +380,7 @@ class Simulation {
       return;
     }
     out.basis.push_back("engine: " + serving::source_text(*fitted_));
-    if (fitted_->release != q_.engine_release) {
+    if (!q_.engine_release.empty() && fitted_->release != q_.engine_release) {
       out.basis.push_back("engine: too few rows of " + printable(q_.engine_release) +
                           " with this model and device for terms of its own");
     }
@@ -388,7 +407,8 @@ void name_engine(ServingQuestion& question, const std::string& text) {
     throw refused("'" + printable(text) + "' names no release", "--engine", "vllm, vllm:0.19.0");
   }
   question.engine_release = colon == std::string::npos ? "" : text.substr(colon + 1);
-  question.engine_terms = question.latency.engine = text.substr(0, colon);
+  question.engine_terms = text.substr(0, colon);
+  question.latency.engine = question.engine_terms == no_engine ? "" : question.engine_terms;
 }
 
 ServedSimulation simulate_serving(const ServingQuestion& question, const Folders& models,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
@@ -14,6 +15,8 @@
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::tune {
+
+inline constexpr std::string_view no_engine = "none";  // kernels alone
 
 struct ServingQuestion {
   std::string model, dtype = "checkpoint";
@@ -34,7 +37,9 @@ struct ServingQuestion {
   bool begins_at_once = false;
   // blocks: 0 = what fits; token_budget: 0 = as the terms were fitted, else 8192
   serving::EnginePlan engine = {.token_budget = 0};
-  std::string engine_terms;      // "sglang", "trtllm", "vllm": fitted ones; "" = none
+  // "sglang", "trtllm", "vllm": whose fitted terms; no_engine; "" = of the forecast's, where times
+  // are of one
+  std::string engine_terms;
   std::string engine_release;    // whose terms go before those of all; "" = of all
   double memory_fraction = 0.9;  // of a device
   double link_gb_per_s = 0;      // 0 = that of the device

@@ -24,7 +24,7 @@ def serving():
         slide(name, 1)
         check(f"{name}=" in shown(), f"{name}: {shown()}")
     before = figure_text("tpot_p50_ns")
-    choose("engine", "vllm")
+    choose("engine", "none")
     check(figure_text("tpot_p50_ns") != before, "an engine's terms change nothing")
     before = shown()
     page.run("(() => {const e = document.getElementById('control-arrivals'); e.value = 'rate'; e.dispatchEvent(new Event('change')); })()")

@@ -219,7 +219,7 @@ inline constexpr const char* acting_options = R"(
   --token-budget 16
   --kv-blocks 9
   --block-tokens 32
-  --engine vllm
+  --engine none
   --cold-start disk:2.5
   --ttft 1us
   --tpot 1us

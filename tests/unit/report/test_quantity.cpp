@@ -99,7 +99,7 @@ TEST(Quantity, units_change_where_three_digits_reach_the_next) {
 }
 
 TEST(Quantity, a_range_has_the_unit_of_its_high_end) {
-  EXPECT_EQ(duration_range_text(900, 1100), "0.900..1.10 us");
+  EXPECT_EQ(duration_range_text(900, 1100), "900 ns..1.10 us");
   EXPECT_EQ(duration_range_text(800, 900), "800..900 ns");
 }
 

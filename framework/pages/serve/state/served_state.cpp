@@ -49,7 +49,7 @@ tune::ServingQuestion serving_question(const PageState& state, PricedSystem& sys
   out.has_rate = load.rate.has_value();
   if (!out.has_rate) out.load.clients = load.clients;
   out.load.rate_per_s = load.rate.value_or(1);
-  out.engine_terms = load.engine;
+  tune::name_engine(out, load.engine);
   return out;
 }
 
