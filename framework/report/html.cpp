@@ -47,12 +47,13 @@ std::string state_line(const RunReport& report) {
 std::string opening(const RunReport& report) {
   const std::string machine = report.machine.empty() ? "unknown machine" : report.machine.front();
   const std::string verdict = report::composition_verdict(composition_errors(report.validations));
+  const std::string composition = report::composition_text(report);
   return "<header>\n" + element("h1", report.model + " on " + machine) + "<p class=\"sub\">" +
          html_text(report.title + ", " + report.started_utc) + "</p>\n<div class=\"badges\">\n" +
          (report::is_unmeasured(report)
               ? ""
               : badge(report::validity(report) == "valid", report::validity_text(report))) +
-         badge(verdict == "within", report::composition_text(report)) + "</div>\n" +
+         (composition.empty() ? "" : badge(verdict == "within", composition)) + "</div>\n" +
          state_line(report) +
          "<nav aria-label=\"sections\"><a href=\"#front\">front and all configurations</a> <a "
          "href=\"#roofline\">"
@@ -212,15 +213,15 @@ std::string breakdown_section(const std::vector<PhaseView>& views) {
 
 std::string validation_section(const RunReport& report) {
   std::string out = "<section>\n" + heading("validation", "Predicted against run");
+  if (report.validations.empty()) {
+    return out + element("p", "No configuration was run as a whole.") + "</section>\n";
+  }
   out += element("p", report::composition_text(report));
   if (const std::string prediction = report::prediction_text(report); !prediction.empty()) {
     out += element("p", prediction);
   }
   if (const std::string coverage = report::coverage_text(report); !coverage.empty()) {
     out += element("p", coverage);
-  }
-  if (report.validations.empty()) {
-    return out + element("p", "No configuration was confronted with a run.") + "</section>\n";
   }
   out += report::table_html(report::validation_table(report), "predicted against run");
   if (const std::string memory = report::memory_line(report.validations); !memory.empty()) {

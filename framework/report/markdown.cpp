@@ -41,7 +41,9 @@ std::string phase_markdown(const RunReport& report, const report::PhaseView& vie
 std::string report_markdown(const RunReport& report) {
   std::string out = "# " + report::markdown_text(report.title + ": " + report.model) + "\n\n";
   out += "Validity: " + report::validity(report) + ".\n";
-  out += report::markdown_text(report::composition_text(report)) + ".\n";
+  if (const std::string composition = report::composition_text(report); !composition.empty()) {
+    out += report::markdown_text(composition) + ".\n";
+  }
   if (const std::string prediction = report::prediction_text(report); !prediction.empty()) {
     out += report::markdown_text(prediction) + ".\n";
   }

@@ -99,6 +99,7 @@ std::string difference_text(const Validation& run) {
 }  // namespace
 
 std::string composition_text(const RunReport& report) {
+  if (report.validations.empty()) return {};
   const ErrorOverPoints error = composition_errors(report.validations);
   const std::string verdict = composition_verdict(error);
   if (!error.median) {

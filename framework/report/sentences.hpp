@@ -23,7 +23,8 @@ std::string validity(const RunReport& report);
 std::string validity_text(const RunReport& report);
 // "within", "exceeded" (median above 5 % or one point above 15 %) or "UNDECIDED".
 std::string composition_verdict(const ErrorOverPoints& error);
-// "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %); 1 left out"
+// "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %); 1 left out";
+// "" where nothing was run.
 std::string composition_text(const RunReport& report);
 // "prediction error: median 7.2 %, worst 21 % over 5 points: ..."; "" where nothing was run.
 std::string prediction_text(const RunReport& report);

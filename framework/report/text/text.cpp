@@ -96,6 +96,13 @@ report::PhaseView representatives(const RunReport& report, const report::PhaseVi
   return out;
 }
 
+// " by latency, throughput, memory": a point may be there for one of them alone.
+std::string objectives_text(const RunReport& report) {
+  std::string out;
+  for (const std::string& name : report.objectives) out += (out.empty() ? " by " : ", ") + name;
+  return out;
+}
+
 std::string row_energy(const report::FrontRow& row, const Ink& ink) {
   const std::string text = report::energy_text(*row.evaluation);
   return text.empty() ? text : "  " + ink.line(row.label + ": " + text) + '\n';
@@ -116,7 +123,8 @@ std::string untried_block(const RunReport& report, const report::PhaseView& view
 std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
   std::string out =
       ink.bold(std::string(phase_name(view.phase)) + ": " + std::to_string(view.front.size()) +
-               " of " + std::to_string(view.evaluations) + " configurations on the front") +
+               " of " + std::to_string(view.evaluations) + " configurations on the front" +
+               objectives_text(report)) +
       '\n';
   if (view.front.empty()) return out + "no configuration has a usable latency\n\n";
   std::vector<PointGroup> groups;
@@ -176,7 +184,9 @@ std::string verdict_text(const RunReport& report, const Ink& ink) {
   return (validity.empty() ? "" : (is_valid ? ink.good(validity) : ink.bad(validity)) + '\n') +
          (state.empty() ? "" : ink.line(state) + '\n') +
          (standing.empty() ? "" : ink.line(standing) + '\n') +
-         (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
+         (composition.empty()
+              ? ""
+              : (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n') +
          (prediction.empty() ? "" : ink.line(prediction) + '\n') +
          (coverage.empty() ? "" : ink.wrapped(coverage, "", "  ")) +
          (memory.empty() ? "" : ink.line(memory) + '\n');

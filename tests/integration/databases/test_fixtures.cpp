@@ -336,11 +336,13 @@ TEST_F(Fixtures, a_report_of_an_interrupted_run_reads_as_it_did) {
   Json& lines = actual["report"]["text"];
   while (lines.size() > 1 && lines[1] != "") lines.erase(1);
   Json then = expected("text-interrupted");
-  // How many points a verdict on composing needs, and what is said where there is no front.
+  // Where no run was asked for, no verdict on composing is printed any more.
+  std::erase_if(then["report"]["text"].get_ref<Json::array_t&>(), [](const Json& line) {
+    return line.get<std::string>().starts_with("composition error: UNDECIDED");
+  });
   for (Json* text : {&lines, &then["report"]["text"]}) {
     for (Json& line : *text) {
       const std::string said = line;
-      if (said.starts_with("composition error: UNDECIDED")) line = "UNDECIDED";
       if (said.starts_with("valid: ") || said.starts_with("no front: ")) line = "no front";
     }
   }

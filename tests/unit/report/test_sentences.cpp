@@ -37,6 +37,7 @@ RunReport with_runs(const std::vector<double>& said) {
 
 TEST(Sentences, errors_of_few_points_are_the_worst_and_of_three_the_median_too) {
   EXPECT_EQ(prediction_text(with_runs({})), "");
+  EXPECT_EQ(composition_text(with_runs({})), "");
   EXPECT_EQ(
       prediction_text(with_runs({90})),
       "prediction error: worst 10.0 % over 1 point: what was printed before, against the run");
