@@ -20,6 +20,10 @@ std::optional<Latency> RooflineSource::latency(const Problem& problem, const Wor
   Latency out;
   out.lower_bound_ns = bound.ns();
   out.limiter = bound.limiter();
+  // Element-wise work has no provable bound; what it takes are its bytes.
+  if (out.limiter == Limiter::unknown && work.matmul_flops <= 0 && work.bytes() > 0) {
+    out.limiter = work.transfer_bytes > 0 ? Limiter::communication : Limiter::memory;
+  }
   // They differ in this direction only where a device states a farther cache as the faster one.
   out.ns = out.low_ns = out.high_ns =
       std::max({*estimate_ns, out.lower_bound_ns, launch_floor_ns_});

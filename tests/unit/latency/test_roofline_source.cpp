@@ -43,6 +43,14 @@ TEST(RooflineSource, is_asked_for_a_collective_like_for_any_kernel) {
   EXPECT_NEAR(far.lower_bound_ns, (1 << 20) / 8.0 / 5e7 * 1e9, 1e-3);
 }
 
+// No byte of it must come from memory, so nothing bounds it; its bytes are still all that it does.
+TEST(RooflineSource, element_wise_work_waits_for_memory) {
+  const RooflineSource source(gpu(), {});
+  const Work work{.vector_flops = 100, .bytes_read = 800, .bytes_written = 400};
+  const Latency latency = source.latency(gemm(1), work).value();
+  EXPECT_EQ(latency.limiter, Limiter::memory);
+}
+
 TEST(RooflineSource, an_estimate_is_not_below_the_launch_floor_and_its_bound_is) {
   const RooflineSource plain(gpu(), {}), launched(gpu(), {}, 5e5);
   const Latency small = of(launched, gemm(1));
