@@ -54,7 +54,7 @@ CommandResult execute(const GlobalOptions& global, ServeOptions o) {
   serve::Server server(o.server, page);
   const HeldInterrupts until_closed;
   write_stdout(server.url() + '\n');
-  if (!global.quiet) write_stderr("halmark: open it in a browser of this machine; Ctrl-C ends\n");
+  if (!global.quiet) write_stderr("halmark: " + page.opening_line() + '\n');
   server.run(interrupted);
   return {.exit_code = interrupt_exit_code()};
 }

@@ -18,6 +18,7 @@
 #include "pages/serve/document/step_document.hpp"
 #include "pages/serve/state/composed_step.hpp"
 #include "pages/serve/state/served_state.hpp"
+#include "pages/step/step_page.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -54,6 +55,17 @@ Json state_json(const PageState& state, const PricedSystem& system, const Config
 
 }  // namespace
 
+namespace {
+
+// What it needs and from how many devices it fits, as halmark model says it; "" of one that fits.
+std::string no_fit(const PageState& state, const ComposedStep& step) {
+  const auto fit = fit_of(step.priced);
+  if (!fit || !fit->device_bytes || fit->short_by_bytes() == 0) return {};
+  return no_fit_text(step.priced, *fit) + "; " + more_room(state);
+}
+
+}  // namespace
+
 SimulatorPage::SimulatorPage(PageSettings settings)
     : settings_(std::move(settings)),
       sweeps_(settings_.sweeps),
@@ -63,7 +75,7 @@ SimulatorPage::~SimulatorPage() = default;
 
 Json SimulatorPage::step(const PageState& state) {
   PricedSystem& system = quick_.system(state);
-  const Configuration configuration = system.configuration(state);
+  const Configuration configuration = system.shown_configuration(state);
   const fabric::Topology* topology = system.topology();
   if (topology != nullptr &&
       configuration.devices() > static_cast<int>(topology->devices().size())) {
@@ -78,9 +90,10 @@ Json SimulatorPage::step(const PageState& state) {
   Json warnings = Json::array();
   for (const std::string& warning : step.graph().warnings) warnings.push_back(warning);
   return {{"state", state_json(state, system, configuration)},
-          {"figures", figures_json(step)},
+          {"figures", figures_json(system, step)},
           {"bottleneck", step.estimate.bottleneck},
           {"memory", memory_json(system, step)},
+          {"no_fit", no_fit(state, step)},
           {"operators", operators_json(step)},
           {"sharding", sharding_json(step)},
           {"layouts", layouts_json(system.layouts(at), at.shards, system.device())},
@@ -103,14 +116,14 @@ tune::StepOutcome simulated_or_refused(const PricedSystem& system, const PageSta
 
 Json SimulatorPage::simulation(const PageState& state, bool shows_all) {
   PricedSystem& system = slow_.system(state);
-  const ComposedStep step = composed_step(system, state, system.configuration(state));
+  const ComposedStep step = composed_step(system, state, system.shown_configuration(state));
   return simulation_json(system, step, simulated_or_refused(system, state, step.priced, {}),
                          shows_all);
 }
 
 Json SimulatorPage::spread(const PageState& state) {
   PricedSystem& system = slow_.system(state);
-  const ComposedStep step = composed_step(system, state, system.configuration(state));
+  const ComposedStep step = composed_step(system, state, system.shown_configuration(state));
   return spread_json(
       simulated_or_refused(system, state, step.priced, {.runs = std::nullopt}).simulation);
 }
@@ -119,9 +132,11 @@ Json SimulatorPage::serving(const PageState& state) {
   if (!state.load) throw refused("this state has no requests", {}, "choose phase serving");
   PricedSystem& system = slow_.system(state);
   const tune::ServingQuestion question = serving_question(state, system, settings_.sources);
+  Json layouts = layouts_json(system.layouts(decode_of(state)), state.shards, system.device());
   Json out = serving_json(
-      state, tune::simulate_serving(question, settings_.sources.models, settings_.sources.devices));
-  out["layouts"] = layouts_json(system.layouts(decode_of(state)), state.shards, system.device());
+      state, tune::simulate_serving(question, settings_.sources.models, settings_.sources.devices),
+      system.tables());
+  out["layouts"] = std::move(layouts);
   return out;
 }
 
@@ -202,5 +217,11 @@ Json SimulatorPage::act(const serve::PageQuestion& question) {
 }
 
 Json SimulatorPage::progress() { return sweeps_.progress(); }
+
+std::string SimulatorPage::opening_line() const {
+  const std::string reason = journal_runs(settings_.sweeps.database)["reason"];
+  return "open it in a browser of this machine; Ctrl-C ends" +
+         (reason.empty() ? "" : "\nhalmark: " + reason);
+}
 
 }  // namespace halmark::pages

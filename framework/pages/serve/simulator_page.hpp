@@ -23,6 +23,8 @@ class SimulatorPage final : public serve::PageValues {
   Json answer(const serve::PageQuestion& question) override;
   Json act(const serve::PageQuestion& question) override;
   Json progress() override;
+  // What the terminal says when the page is served, with what the page lacks.
+  std::string opening_line() const;
 
  private:
   Json documents() const;

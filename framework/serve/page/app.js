@@ -61,7 +61,8 @@ function show_step(step, drawing, key) {
   show_fabric(drawing, step, simulated.key === key ? simulated.load : undefined);
   show_here(step);
   exported_step(step);
-  notify(step.warnings.map((line) => line.replaceAll("_", " ")).join("; "), true);
+  if (step.no_fit) notify(`${step.no_fit}. Below is what it would be if it fitted.`);
+  else notify(step.warnings.map((line) => line.replaceAll("_", " ")).join("; "), true);
   document.body.classList.toggle("simulating", simulated.key !== key);
   drawn_now(began, key);
 }

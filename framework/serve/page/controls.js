@@ -65,8 +65,35 @@ function selected(name, label, word, groups, hint = "") {
   const input = element("select", {id, name, onchange: () => choose(name, input.value)});
   inputs[name] = {input, groups};
   return element("div", {class: "control", "data-control": name},
-    element("label", {for: id}, explained(word, label)), input,
+    element("label", {for: id}, explained(word, label)), searched_lists.includes(name) && !grid ? search_field(name, label) : null, input,
     hint ? element("p", {class: "hint", id: `${id}-hint`}, hint) : null);
+}
+
+// Lists that are too long to look through.
+const searched_lists = ["model", "device"];
+
+// The list below it has what matches every word; Enter takes the first of these.
+function search_field(name, label) {
+  const field = element("input", {type: "search", "aria-label": `Search: ${label}`, placeholder: "Search",
+    oninput: () => show_controls(),
+    onkeydown: (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      const first = matching(name, inputs[name].groups()).flatMap(([, list]) => list).find((one) => one.value !== state[name]);
+      field.value = "";
+      if (first) choose(name, first.value); else show_controls();
+    }});
+  inputs[name].search = field;
+  return field;
+}
+
+// What is chosen stays in the list.
+function matching(name, groups) {
+  const words = (inputs[name].search?.value || "").toLowerCase().split(/\s+/).filter((word) => word);
+  if (!words.length) return groups;
+  const others = Object.fromEntries([...known.models, ...known.devices].map((one) => [one.id, one.aliases.join(" ")]));
+  const has = (one) => words.every((word) => `${one.value} ${one.label} ${others[one.value] || ""}`.toLowerCase().includes(word));
+  return groups.map(([label, list]) => [label, list.filter((one) => one.value === state[name] || has(one))]);
 }
 
 function slider(name, label, word) {
@@ -145,7 +172,7 @@ function fill(select, groups, value) {
 
 function show_controls() {
   for (const [name, control] of Object.entries(inputs)) {
-    if (control.groups) fill(control.input, limited(name, control.groups()), state[name]);
+    if (control.groups) fill(control.input, matching(name, limited(name, control.groups())), state[name]);
     if (control.output) {
       const values = values_of(name);
       const place = Math.max(0, values.indexOf(Number(state[name])));

@@ -8,15 +8,17 @@ const coming = "is being simulated";
 let shown_figures = new Map(), shown_phase = "";
 
 function interval_text(figure) {
-  if (figure.low === null || figure.high === null) return "";
-  return range_text(figure.low, figure.high, figure.unit);
+  if (figure.low === null || figure.high === null) return figure.note;
+  const range = range_text(figure.low, figure.high, figure.unit);
+  return figure.is_bound ? `${range}: the doubt of collectives alone` : range;
 }
 
 function headline(figure) {
   const [number, unit] = shown(figure.value, figure.unit);
   return element("div", {"data-figure": figure.key},
     element("div", {class: "name"}, explained(figure.term, figure.title)),
-    element("div", {class: "value"}, number, element("span", {class: "unit"}, unit)),
+    element("div", {class: "value"}, figure.is_bound && figure.value !== null ? element("span", {class: "bound"}, "at best") : null,
+      number, element("span", {class: "unit"}, unit)),
     element("div", {class: "interval"}, interval_text(figure) || figure.reason || (shown_phase === "serving" ? "" : "no interval")),
     element("div", {class: "from"}, told(figure.from, figure.means)));
 }

@@ -81,7 +81,10 @@ document.addEventListener("keydown", (event) => { if (event.key === "Escape") hi
 
 export function show_words() {
   const sorted = [...words.values()].sort((a, b) => a.word.localeCompare(b.word));
-  replaced("words-view", element("dl", {class: "words"}, sorted.map((term) => element("div", {},
+  const list = element("dl", {class: "words"}, sorted.map((term) => element("div", {},
     element("dt", {}, term.word),
-    element("dd", {}, term.meaning, term.formula ? [element("br"), element("code", {}, term.formula)] : null)))));
+    element("dd", {}, term.meaning, term.formula ? [element("br"), element("code", {}, term.formula)] : null))));
+  const folded = element("details", {class: "more"}, element("summary", {}, `${sorted.length} words and what they mean`), list);
+  replaced("words-view", folded);
+  document.querySelector(".sections a[href='#words']").addEventListener("click", () => { folded.open = true; });
 }

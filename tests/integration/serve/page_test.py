@@ -55,6 +55,23 @@ def controls():
     check(names == ["llama-3.1-70b", "h100-sxm"] and page.run("document.getElementById('notice').hidden"), f"other names of the lists: {names}")
 
 
+def search():
+    """The list of models has what the words above it name; Enter takes the first of them."""
+    opened(asked.address)
+    field = "document.querySelector('[data-control=model] input[type=search]')"
+    models = "[...document.getElementById('control-model').options].map((o) => o.value)"
+    chosen, count = page.run("document.getElementById('control-model').value"), len(page.run(models))
+    page.run(f"(() => {{const e = {field}; e.value = 'mixtral 8x7b'; e.dispatchEvent(new Event('input')); }})()")
+    left = [name for name in page.run(models) if name != chosen]
+    check(left and len(left) < count / 4 and all("mixtral" in name for name in left), f"of {count} models the search leaves {left}")
+    before = shown()
+    page.run(f"{field}.focus()")
+    page.key("Enter", "Enter", "\r")
+    settle(before)
+    check(f"model={left[0]}" in shown(), "Enter takes no model: " + shown())
+    check(len(page.run(models)) == count, "the list stays short")
+
+
 def keyboard():
     """Without a mouse: from the top to a slider, and a figure's explanation."""
     opened(asked.address.split("#")[0] + "#model=qwen3-32b&device=h100-sxm&fabric=nvlink-node&shards=8&batch=16")
@@ -79,7 +96,7 @@ def parts():
     settle()
     for part, least in (("#headline .value", 4), ("#figure-list dt", 4), ("#operators tbody tr", 5), ("#sharding-view tbody tr", 5),
                         ("#front-chart .point", 2), ("#front-chart .here", 1), ("#fabric-drawing .device", 72),
-                        ("#fabric-drawing .link.used", 16), ("#timeline-canvas", 1), ("#words-view dt", 20)):
+                        ("#fabric-drawing .link.used", 16), ("#timeline-canvas", 1), ("#words-view details:not([open]) dt", 20)):
         count = page.run(f"document.querySelectorAll({json.dumps(part)}).length")
         check(count >= least, f"{part}: {count}")
     names = page.run("[...document.querySelectorAll('button, select, input, canvas, a, summary')].filter((e) => !(e.textContent.trim() ||"
@@ -159,6 +176,19 @@ def exports():
     page.run("document.getElementById('notice').hidden = true")
 
 
+def too_large():
+    """What does not fit keeps its memory bar, and says from how many devices it fits."""
+    opened(asked.address.split("#")[0] + "#model=llama-3.1-70b&device=rtx-4090&shards=2&batch=16&dtype=bf16")
+    settle()
+    check("does not fit, short by" in text_of("#memory"), "memory: " + text_of("#memory"))
+    check(not page.run("document.getElementById('notice').hidden") and "fits from 8 devices" in text_of("#notice"), "notice: " + text_of("#notice"))
+    # Training is priced by bounds: no figure of it is an expectation.
+    opened(asked.address.split("#")[0] + "#model=llama-3.1-8b&device=h100-sxm&fabric=nvlink-node&shards=8&batch=16&dtype=bf16&phase=training")
+    settle()
+    check("at best" in text_of("#headline .value"), "a bound reads as a forecast: " + text_of("#headline"))
+    check("unknown" not in text_of("#operators"), "time of no name: " + text_of("#operators"))
+
+
 def refusals():
     page.open("about:blank")
     page.open(asked.address.split("#")[0] + "#model=llama-3.1-70b&shards=8&strategy=dp1%20tp3")
@@ -197,11 +227,13 @@ def file_alone():
 
 try:
     controls()
+    search()
     parts()
     buttons()
     training()
     serving()
     keyboard()
+    too_large()
     refusals()
     widths()
     if asked.sweep:

@@ -4,6 +4,7 @@
 
 #include "core/json/json.hpp"
 #include "pages/serve/document/figure.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -13,22 +14,45 @@ Json percentiles_json(const char* what, const char* term, const serving::Percent
           {"p50_ns", p.p50}, {"p90_ns", p.p90}, {"p99_ns", p.p99}};
 }
 
-Json figures_of(const tune::ServedSimulation& served) {
+// What a measured mean would be in 90 % of cases, by the fit of the engine's terms.
+std::string mean_text(const std::optional<serving::MeanRanges>& ranges,
+                      serving::MeanRange serving::MeanRanges::*of) {
+  if (!ranges) return "no interval: kernels alone; an engine's terms have one";
+  const serving::MeanRange range = (*ranges).*of;
+  return "measured mean: " + report::duration_range_text(range.low, range.high);
+}
+
+Json figures_of(const tune::ServedSimulation& served, const std::vector<TableUse>& tables) {
   const serving::ServerSummary& s = served.summary;
-  const Origin from = {"simulated",
-                       "Requests, steps of the engines and their caches event by "
-                       "event, as halmark simulate serving does; what times rest on "
-                       "is listed below."};
-  const std::string none = "no request had more than one token";
+  const bool is_forecast = std::ranges::any_of(tables, &TableUse::is_forecast);
+  const Origin from = {
+      .word = std::string("simulated, ") + (tables.empty() ? "roofline"
+                                            : is_forecast  ? "forecast"
+                                                           : "imported"),
+      .means =
+          "Requests, steps of the engines and their caches event by event, as halmark "
+          "simulate serving does; what times rest on is listed below.",
+      .is_bound = tables.empty()};
   Json out = Json::array();
   const auto add = [&](const char* key, const char* title, const char* unit, const char* term,
-                       std::optional<double> value, const std::string& reason = "") {
-    out.push_back(figure_json({key, title, unit, term, value, {}, {}, from, reason}));
+                       std::optional<double> value, const std::string& note = "") {
+    out.push_back(figure_json({key,
+                               title,
+                               unit,
+                               term,
+                               value,
+                               {},
+                               {},
+                               from,
+                               value ? "" : "no request had more than one token",
+                               value ? note : ""}));
   };
   const double devices = served.configuration.devices();
-  add("ttft_p50_ns", "first token, median", "ns", "ttft", s.ttft.p50);
+  add("ttft_p50_ns", "first token, median", "ns", "ttft", s.ttft.p50,
+      mean_text(served.ranges, &serving::MeanRanges::ttft));
   add("tpot_p50_ns", "between tokens, median", "ns", "tpot",
-      s.tpot.n > 0 ? std::optional(s.tpot.p50) : std::nullopt, s.tpot.n > 0 ? "" : none);
+      s.tpot.n > 0 ? std::optional(s.tpot.p50) : std::nullopt,
+      mean_text(served.ranges, &serving::MeanRanges::tpot));
   add("tokens_per_s", "throughput", "tokens/s", "throughput", s.tokens_per_s);
   add("requests_per_s", "requests", "1/s", "throughput", s.requests_per_s);
   add("tokens_per_s_per_device", "per device", "tokens/s", "throughput", s.tokens_per_s / devices);
@@ -52,7 +76,8 @@ Json figures_of(const tune::ServedSimulation& served) {
 
 }  // namespace
 
-Json serving_json(const PageState& state, const tune::ServedSimulation& served) {
+Json serving_json(const PageState& state, const tune::ServedSimulation& served,
+                  const std::vector<TableUse>& tables) {
   Json experienced =
       Json::array({percentiles_json("time to the first token", "ttft", served.summary.ttft),
                    percentiles_json("time between tokens", "tpot", served.summary.tpot),
@@ -83,7 +108,7 @@ Json serving_json(const PageState& state, const tune::ServedSimulation& served) 
              {"requests", load.requests},
              {"engine", load.engine}};
   Json out = {{"state", std::move(of)},
-              {"figures", figures_of(served)},
+              {"figures", figures_of(served, tables)},
               {"experienced", std::move(experienced)},
               {"engines", std::move(engines)},
               {"basis", served.basis}};

@@ -10,6 +10,8 @@ namespace halmark::pages {
 // {"state", "figures": as of figures_json, "experienced": [{"what", "n", "mean_ns", "p50_ns",
 // "p90_ns", "p99_ns"}], "engines", "basis", "closed_form"}: what `halmark simulate serving` has, in
 // the page's units.
-Json serving_json(const PageState& state, const tune::ServedSimulation& served);
+// `tables`: what the times of kernels are from; none = bounds alone.
+Json serving_json(const PageState& state, const tune::ServedSimulation& served,
+                  const std::vector<TableUse>& tables);
 
 }  // namespace halmark::pages

@@ -96,7 +96,7 @@ std::set<std::uint32_t> shown_actors(const Timeline& timeline, std::size_t event
 Json simulation_json(const PricedSystem& system, const ComposedStep& step,
                      const tune::StepOutcome& outcome, bool shows_all) {
   const StepSimulation& s = outcome.simulation;
-  const Origin from = simulated_from(s.provenance);
+  const Origin from = simulated_from(times_from(step.estimate, system.tables()));
   StepTime time = step.time;
   if (time.ns > 0) {
     time.low_ns *= s.step_ns() / time.ns;
@@ -118,7 +118,7 @@ Json simulation_json(const PricedSystem& system, const ComposedStep& step,
 
 Json spread_json(const StepSimulation& s) {
   const schedule::StepRuns& runs = s.runs;
-  Origin from = simulated_from(s.provenance);
+  Origin from;
   const std::string n = std::to_string(runs.ns.size());
   from.word = n + " simulated steps";
   from.means = s.provenance == Provenance::measured

@@ -107,17 +107,18 @@ Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from
   return out;
 }
 
-Json figures_json(const ComposedStep& step) {
+Json figures_json(const PricedSystem& system, const ComposedStep& step) {
   const Estimate& e = step.estimate;
-  const Origin from =
-      step.time.is_simulated ? simulated_from(e.provenance) : times_from(e.provenance);
+  const Origin times = times_from(e, system.tables());
+  const Origin from = step.time.is_simulated ? simulated_from(times) : times;
   Json out = rates_json(step.priced, step.time, from);
   if (e.alone) {
     Figure stream{"stream_ns", "step of a stream", "ns", "step of a stream", e.step_ns, {}, {}, {},
                   ""};
-    stream.from = {std::string(provenance_name(e.provenance)),
+    stream.from = {times.word,
                    "The time between two steps when they follow each other, so that the pipeline "
-                   "neither fills nor drains: what the layouts and the front are compared by."};
+                   "neither fills nor drains: what the layouts and the front are compared by.",
+                   times.is_bound};
     if (e.low_ns < e.high_ns) {
       stream.low = e.low_ns;
       stream.high = e.high_ns;

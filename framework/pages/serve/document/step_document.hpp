@@ -12,7 +12,7 @@ namespace halmark::pages {
 Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from);
 // These, and those that a simulation will say, without a value. [figure, ...]: a null `value`
 // stands beside a reason; `from` says on what it rests, `means` what that word says.
-Json figures_json(const ComposedStep& step);
+Json figures_json(const PricedSystem& system, const ComposedStep& step);
 // One row per operator that the slowest stage executes, in order.
 Json operators_json(const ComposedStep& step);
 // {"parts": [{"name", "bytes"}], "used", "device", "fits"} of the fullest rank.

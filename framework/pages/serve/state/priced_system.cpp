@@ -15,6 +15,8 @@
 namespace halmark::pages {
 namespace {
 
+constexpr std::string_view too_large = "out of memory";
+
 Device device_of(const std::string& id, const PageSources& sources) {
   if (sources.here && id == sources.here->id) return *sources.here;
   return known_device(id, sources.devices);
@@ -60,17 +62,17 @@ std::string memory_text(std::int64_t needed, std::int64_t has) {
     const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / (1 << 30) * 10);
     return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " GiB";
   };
-  return "out of memory: a rank needs " + gib(needed) + ", and the device has " + gib(has);
+  return std::string(too_large) + ": a rank needs " + gib(needed) + ", and the device has " +
+         gib(has);
 }
 
-// What would make a state fit.
+}  // namespace
+
 const char* more_room(const PageState& state) {
   return state.phase == Phase::training
              ? "choose more shards, a higher ZeRO stage, more recomputation or a smaller batch"
              : "choose more shards, a smaller batch or narrower types";
 }
-
-}  // namespace
 
 PricedSystem::PricedSystem(const PageState& state, const PageSources& sources)
     : spec_(load_model(state.model, sources.models)), target_(target_of(state, sources)) {
@@ -178,19 +180,34 @@ std::vector<PricedLayout> PricedSystem::training_layouts(const PageState& state)
   return out;
 }
 
-Configuration PricedSystem::configuration(const PageState& state) {
+Configuration PricedSystem::configuration(const PageState& state) { return chosen(state, false); }
+
+Configuration PricedSystem::shown_configuration(const PageState& state) {
+  return chosen(state, true);
+}
+
+Configuration PricedSystem::chosen(const PageState& state, bool takes_too_large) {
   Configuration out = base(state);
   if (state.strategy) {
     out.parallel = *state.strategy;
     return out;
   }
-  const std::vector<PricedLayout> all = layouts(state);
+  std::vector<PricedLayout> all = layouts(state);
+  if (takes_too_large && !all.empty() && !all.front().price) {
+    std::erase_if(all, [](const PricedLayout& one) { return !one.reason.starts_with(too_large); });
+    std::ranges::stable_sort(all, {}, &PricedLayout::bytes_per_rank);
+    if (!all.empty()) {
+      out.parallel = all.front().parallel;
+      return out;
+    }
+    all = layouts(state);
+  }
   if (all.empty() || !all.front().price) {
     const std::string why = all.empty() ? "" : all.front().reason;
     throw refused("no layout of " + std::to_string(state.shards) +
                       " devices is possible for a batch of " + std::to_string(state.batch) +
                       (why.empty() ? "" : ": " + why),
-                  {}, why.starts_with("out of memory") ? more_room(state) : "");
+                  {}, why.starts_with(too_large) ? more_room(state) : "");
   }
   out.parallel = all.front().parallel;
   return out;

@@ -18,6 +18,9 @@ namespace halmark::pages {
 
 using Folders = std::vector<std::filesystem::path>;
 
+// What would make a state fit.
+const char* more_room(const PageState& state);
+
 // Where things are looked up, and what times come from.
 struct PageSources {
   Folders models, devices, fabrics, engines;
@@ -50,6 +53,8 @@ class PricedSystem {
   const tune::Target& target() const { return target_; }
   const LatencyChain& chain() const { return latencies_->chain; }
   const std::vector<std::string>& times_from() const { return latencies_->sources; }
+  // Tables of kernel times that were asked so far; none where bounds alone price.
+  std::vector<TableUse> tables() const { return latencies_->table_use(); }
   const fabric::Topology* topology() const { return target_.fabric ? &*target_.fabric : nullptr; }
 
   // Throws Error (exit 2) for a recipe that is not known.
@@ -61,12 +66,15 @@ class PricedSystem {
   PricedLayout priced(const PageState& state, const Parallel& parallel, std::int64_t batch);
   // The layout that is meant, with the rest. Throws Error (exit 2) where none is possible.
   Configuration configuration(const PageState& state);
+  // The same, and where memory alone is short the layout that needs the least of it.
+  Configuration shown_configuration(const PageState& state);
 
  private:
   ModelSpec spec_;
   tune::Target target_;
   std::optional<tune::PricedLatencies> latencies_;
   void begin_pricing();
+  Configuration chosen(const PageState& state, bool takes_too_large);
   Configuration base(const PageState& state) const;  // without a layout
   std::vector<PricedLayout> training_layouts(const PageState& state) const;
 

@@ -80,6 +80,40 @@ TEST(SimulatorPages, only_what_takes_long_is_asked_beside_the_sliders) {
   }
 }
 
+// Training is priced by bounds; decode mostly by what engines took.
+TEST(SimulatorPages, figures_of_bounds_alone_are_marked) {
+  PageSettings settings = shipped_settings();
+  settings.sources.latency = tune::default_sources();
+  SimulatorPage page(settings);
+  Values trained = state;
+  trained["phase"] = "training";
+  trained["model"] = "qwen3-0.6b";
+  EXPECT_TRUE(figure(page.answer({"step", trained}), "step_ns")["is_bound"]);
+  const Json decode = page.answer({"step", state});
+  const Json& step = figure(decode, "step_ns");
+  EXPECT_FALSE(step["is_bound"]);
+  EXPECT_THAT(step["from"].get<std::string>(), testing::StartsWith("forecast"));
+  for (const Json& op : decode["operators"]) EXPECT_NE(op["bound"], "unknown") << op["name"];
+}
+
+// 141 GB of weights on two cards of 24 GB; four hold 35 GB each, eight 18 GB.
+TEST(SimulatorPages, what_does_not_fit_keeps_its_memory_and_says_what_holds_it) {
+  SimulatorPage page(shipped_settings());
+  Values values = {{"model", "llama-3.1-70b"},
+                   {"device", "rtx-4090"},
+                   {"shards", "2"},
+                   {"batch", "1"},
+                   {"dtype", "bf16"}};
+  const Json step = page.answer({"step", values});
+  EXPECT_FALSE(step["memory"]["fits"]);
+  EXPECT_GT(step["memory"]["used"].get<double>(), 70e9);
+  EXPECT_THAT(step["no_fit"].get<std::string>(), testing::HasSubstr("fits from 8 devices (tp8)"));
+  EXPECT_NO_THROW(page.answer({"simulation", values}));
+  EXPECT_EQ(page.answer({"step", state})["no_fit"], "");
+  values["as"] = "vllm";
+  EXPECT_THROW(page.answer({"export", values}), Error);
+}
+
 // One client that waits has the server for itself: a prefill, then one step a token.
 TEST(SimulatorPages, one_client_of_a_server_experiences_its_steps) {
   SimulatorPage page(shipped_settings());
