@@ -43,6 +43,19 @@ std::string share_text(const DeviceSide& side, const SideShare& share) {
   return rounded_percent_text(share.of_bound) + ' ' + limiter;
 }
 
+// Of two bounds: what binds, of both where it differs.
+std::string limiters_text(const ClassRow& row) {
+  std::string out(limiter_name(row.shares[0].limiter));
+  const std::string second(limiter_name(row.shares[1].limiter));
+  return out == second ? out : out + ", " + second;
+}
+
+// Times without a spread have a ratio and no interval of it.
+std::string interval_text(const Interval& ratio) {
+  if (!(ratio.low < ratio.high)) return absent_text;
+  return significant_text(ratio.low) + ".." + significant_text(ratio.high);
+}
+
 std::string number_or_absent(std::optional<double> value) {
   return value ? significant_text(*value) : std::string(absent_text);
 }
@@ -80,6 +93,7 @@ std::string side_title(const DeviceComparison& comparison, std::size_t side) {
 
 report::Table class_table(const DeviceComparison& c, const DevicePair& pair) {
   const DeviceSide &first = c.sides[pair.first], &second = c.sides[pair.second];
+  const bool are_bounds = first.basis == TimeBasis::bound && second.basis == TimeBasis::bound;
   report::Table out{.columns = {{"op"},
                                 {"dtype"},
                                 {"shapes"},
@@ -89,6 +103,7 @@ report::Table class_table(const DeviceComparison& c, const DevicePair& pair) {
                                 {"interval", true},
                                 {"share " + side_label(c, pair.first), true},
                                 {"share " + side_label(c, pair.second), true},
+                                {"bottleneck"},
                                 {"wins 1:2", true},
                                 {"TIE", true},
                                 {"open", true}}};
@@ -99,10 +114,10 @@ report::Table class_table(const DeviceComparison& c, const DevicePair& pair) {
                         {std::to_string(row.kernels)},
                         {ahead_text(c, pair, row.ahead)},
                         {significant_text(row.ratio)},
-                        {significant_text(row.ratio_interval.low) + ".." +
-                         significant_text(row.ratio_interval.high)},
-                        {share_text(first, row.shares[0])},
-                        {share_text(second, row.shares[1])},
+                        {interval_text(row.ratio_interval)},
+                        {are_bounds ? absent_text : share_text(first, row.shares[0])},
+                        {are_bounds ? absent_text : share_text(second, row.shares[1])},
+                        {are_bounds ? limiters_text(row) : absent_text},
                         {fmt::format("{}:{}", row.first_ahead, row.second_ahead)},
                         {std::to_string(row.ties)},
                         {std::to_string(row.open)}});
@@ -174,6 +189,12 @@ std::string pair_summary(const DeviceComparison& c, const DevicePair& pair) {
   if (const std::size_t open = pair.count(Ahead::open); open > 0) {
     out += fmt::format(", {} open", open);
   }
+  if (!pair.classes.empty()) {
+    const auto [least, most] = std::ranges::minmax_element(pair.classes, {}, &ClassRow::ratio);
+    const std::string low = significant_text(least->ratio), high = significant_text(most->ratio);
+    out += fmt::format("; {} takes {} of the time of {}", side_label(c, pair.second),
+                       low == high ? low : low + " to " + high, side_label(c, pair.first));
+  }
   if (pair.only_first + pair.only_second > 0) {
     out +=
         fmt::format("; {} and {} kernels are of one side alone", pair.only_first, pair.only_second);
@@ -202,6 +223,9 @@ std::vector<std::string> reading_notes(const DeviceComparison& c) {
   out.emplace_back(
       "share: least time at the peaks of the device over time, and what binds; MFU: matmul FLOPs "
       "over time and peak");
+  if (std::ranges::any_of(c.sides, [](const DeviceSide& s) { return s.power_w.has_value(); })) {
+    out.emplace_back("J: the stated power over the whole time, an upper end");
+  }
   if (has(TimeBasis::imported)) {
     out.emplace_back("imported times state no spread: their intervals are the times alone");
   }
