@@ -159,8 +159,7 @@ Action add_bench(OptionSet& app) {
       "name=value,... as in the op's contract; several values as [64,4096], [64..65536*4] or "
       "[64..512+64]: every combination is measured");
   app.add_option("--dtype", o->asked.dtypes, "dtypes, comma-separated")->delimiter(',');
-  app.add_option("--backend", o->asked.backend,
-                 "Backend, for example cpu; several are compared: cpu:0/2,opencl:0");
+  app.add_option("--backend", o->asked.backend, "Backend, or several: cpu:0/2,opencl:0");
   app.add_option("--device", o->asked.device, "Device of the backend");
   app.add_option("--kernel", o->asked.kernel,
                  "Kernel of the plugin (default: the first that supports it)");
@@ -191,7 +190,8 @@ Action add_bench(OptionSet& app) {
   app.add_option("--baseline", o->baseline,
                  "BACKEND or BACKEND:KERNEL, measured interleaved: each row is scored against it")
       ->excludes("--variants");
-  app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
+  app.add_option("--rounds", o->rounds, "Fresh processes per case (default: halmark aa's, 3)")
+      ->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
       ->check(within(0.001, 600.0));
   app.add_flag("--store", o->keeps_winners,

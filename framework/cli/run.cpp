@@ -108,10 +108,10 @@ Action add_run(OptionSet& app) {
                  "--tp, --pp or --dp say otherwise")
       ->excludes("--mpi-hosts");
   app.add_option("--fabric", o->fabric, "Prices collectives that cannot be measured (fabric show)");
-  app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
-  app.add_option(
-         "--seconds", o->seconds,
-         "Time for the whole stack and its kernels, interleaved; each gets one step at least")
+  app.add_option("--rounds", o->rounds, "Fresh processes per kernel (default: halmark aa's, 3)")
+      ->check(within(1, 99));
+  app.add_option("--seconds", o->seconds,
+                 "Time for the stack and its kernels, interleaved; at least a step of each")
       ->check(within(0.1, 3600.0));
   app.add_flag("--isolated", o->is_isolated,
                "Measure each kernel in a loop of its own, not in-stack");

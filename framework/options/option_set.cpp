@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/text/shell_word.hpp"
+#include "core/text/text.hpp"
 #include "core/text/url.hpp"
 #include "options/usage_error.hpp"
 #include "pages/help/examples.hpp"
@@ -92,11 +93,24 @@ constexpr bool is_count<std::optional<T>> = is_count<T>;
 template <class T>
 constexpr bool is_count<std::vector<T>> = is_count<T>;
 
+// Where the value that stands without the option is a number, the help has it.
+template <class T>
+std::string with_default(const std::string& description, const T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    const bool is_said =
+        description.find("default") != std::string::npos ||
+        description.find_first_of("0123456789", description.find('(')) != std::string::npos;
+    if (value > T{} && !is_said)
+      return description + " (default " + number_text(static_cast<double>(value)) + ')';
+  }
+  return description;
+}
+
 }  // namespace
 
 template <class T>
 Option OptionSet::add_option(const std::string& names, T& target, const std::string& description) {
-  CLI::Option* option = app_.add_option(names, target, description);
+  CLI::Option* option = app_.add_option(names, target, with_default(description, target));
   if constexpr (is_count<T>) option->transform(whole_number, "");
   return Option(option);
 }

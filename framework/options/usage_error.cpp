@@ -4,10 +4,19 @@
 #include <algorithm>
 #include <optional>
 
+#include "options/known_synonyms.hpp"
+
 namespace halmark {
 
 const CLI::App& root_of(const CLI::App& app) {
   return app.get_parent() == nullptr ? app : root_of(*app.get_parent());
+}
+
+std::string path_of(const CLI::App& app) {
+  std::string out = app.get_parent() == nullptr ? std::string() : path_of(*app.get_parent());
+  if (!out.empty()) out += ' ';
+  out += app.get_name();
+  return out;
 }
 
 namespace {
@@ -41,10 +50,14 @@ std::optional<Error> unknown_word(
       std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with('-'); });
   if (option != rest.end()) {
     const std::string name = option->substr(0, option->find('='));
-    return refused("unknown option '" + name + "'", {}, suggestion(name, option_names(named)));
+    return refused("unknown option '" + name + "'", {},
+                   meant_option(name, rest, named, option_names(named)));
   }
   if (rest.empty()) return std::nullopt;
-  if (&named != &app) return refused("unexpected argument '" + rest.front() + "'");
+  if (&named != &app) {
+    return refused("unexpected argument '" + rest.front() + "'", {},
+                   meant_word(rest.front(), named));
+  }
   std::string words;
   for (const std::string& word : rest) words += (words.empty() ? "" : " ") + word;
   if (const std::string line = understood(words); !line.empty()) {
@@ -52,13 +65,6 @@ std::optional<Error> unknown_word(
   }
   const std::string first = rest.front().substr(0, rest.front().find(' '));
   return refused("unknown command '" + first + "'", {}, suggestion(first, commands));
-}
-
-std::string path_of(const CLI::App& app) {
-  std::string out = app.get_parent() == nullptr ? std::string() : path_of(*app.get_parent());
-  if (!out.empty()) out += ' ';
-  out += app.get_name();
-  return out;
 }
 
 }  // namespace

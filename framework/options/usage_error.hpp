@@ -15,6 +15,7 @@ class ParseError;
 namespace halmark {
 
 const CLI::App& root_of(const CLI::App& app);  // the program
+std::string path_of(const CLI::App& app);      // "halmark simulate serving"
 
 // Names the option or the word, with the nearest that is known, else the help of the command that
 // it stands in; the parser's own exit codes are not ours. `commands`: names of all; `understood`:

@@ -135,7 +135,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"pages/front", {"core", "plan", "report", "export", "tune"}},
     {"pages/serve",
      {"core", "kernels", "plan", "model", "latency", "simulate", "history", "journal", "report",
-      "export", "tune", "serve"}},
+      "export", "tune", "serve", "pages"}},
     {"plugins", {"abi"}},
 };
 
@@ -166,7 +166,7 @@ const std::vector<Owner> owners = {
     {"cublas", {"plugins/cuda/"}},
     {"CLI/",
      {"framework/cli/main.cpp", "framework/options/option_set.cpp",
-      "framework/options/usage_error.cpp"}},
+      "framework/options/usage_error.cpp", "framework/options/known_synonyms.cpp"}},
     {"simdjson.h", {"framework/profile/"}},
     {"zlib.h",
      {"framework/profile/", "framework/latency/imported/", "framework/parquet/parquet_codec.cpp"}},

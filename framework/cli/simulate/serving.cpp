@@ -56,7 +56,7 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--ep", q->ep, "Ranks that experts are spread over, of tp and dp");
   app.add_option("--dtype", q->dtype, precision_help());
   const Option rate = app.add_option("--rate,--requests-per-s", q->load.rate_per_s,
-                                     "Requests a second, arriving by chance");
+                                     "Requests a second, by chance (default: clients that wait)");
   app.add_option("--burst", q->load.variation, "Of --rate: deviation over mean of the gaps (1)");
   app.add_option("--concurrency,--users", q->load.clients,
                  "Clients that each wait for their answer (1)");

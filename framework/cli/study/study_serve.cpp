@@ -25,7 +25,7 @@ void say(const GlobalOptions& global, const std::string& text) {
 void add_serve_options(OptionSet& app, ServeOptions& options) {
   app.add_option("space", options.space, "The space: parameters, constraints, objectives (TOML)")
       ->required();
-  app.add_option("--sampler", options.sampler, "Who proposes");
+  app.add_option("--sampler", options.sampler, "Who proposes (default auto):\n" + sampler_list());
   app.add_option("--seed", options.seed, "Equal seeds propose equal trials");
   app.add_option("--study", options.location,
                  std::string(study_locations) + "; without it nothing is kept");
