@@ -186,7 +186,7 @@ void check_outputs(const TuneOptions& options, const Sweep& sweep) {
   for (const std::string& path : options.out.files) {
     sweep.served ? check_served_report_path(path) : check_report_path(path);
   }
-  if (!options.out.written.as.empty()) pages::check_export(options.out.written);
+  pages::check_export(options.out.written);
 }
 
 // What agents told takes the place of this machine; false when interrupted before one was there.
@@ -356,18 +356,18 @@ Action add_tune(OptionSet& app) {
   app.add_flag("--plan", o->out.is_plan_only, "Print the plan without opening a device");
   app.add_option("--fleet", o->fleet,
                  "Measure on the agents of this shared database: postgresql://USER@HOST/DATABASE");
-  app.add_option(
-      "--fleet-class", o->fleet_class,
-      "Of a fleet with machines of several classes: for which one; its first characters");
+  app.add_option("--fleet-class", o->fleet_class,
+                 "Of a fleet with several classes of machines: which one; its first characters");
   app.add_flag("--brief", o->is_brief, "Of a measured sweep: its fronts and closing lines alone")
-      .only_output();
+      .only_output()
+      .excludes("--plan");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
   app.add_flag("--rerun,--again", o->starts_new_run,
-               "Measure everything in a new run, where this plan was run before");
-  app.add_option(
-      "--night", o->night,
-      "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");
+               "Measure everything in a new run, where this plan was run before")
+      .excludes("--plan");
+  app.add_option("--night", o->night,
+                 "Of a sweep with [nightly]: the date of this run, 2026-11-22 (default: today)");
   app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
   add_search_options(app, *o);
   app.add_option("--trials", o->trials,

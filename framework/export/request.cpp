@@ -1,6 +1,7 @@
 #include "export/request.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
@@ -44,6 +45,23 @@ std::string ExportRequest::engine_that_serves() const {
 
 std::string engine_list() { return list_of(engine_names()); }
 std::string exchange_list() { return list_of(exchange_names()); }
+
+bool has_format(const ExportRequest& request) {
+  if (!request.as.empty()) return true;
+  const std::pair<const char*, bool> stated[] = {
+      {"--engine", !request.engine.empty()},
+      {"--image", !request.image.empty()},
+      {"--nodes", !request.nodes.empty()},
+      {"--server-version", !request.server_version.empty()},
+      {"--checkpoint", !request.checkpoint.empty()}};
+  for (const auto& [option, is_stated] : stated) {
+    if (is_stated) {
+      throw refused(std::string(option) + " is of what is exported, and no format is named", {},
+                    "add --as vllm, k8s, ...");
+    }
+  }
+  return false;
+}
 
 EngineTable table_of(const ExportRequest& request,
                      const std::vector<std::filesystem::path>& folders) {

@@ -34,6 +34,9 @@ bool is_exchange(const std::string& as);
 std::string engine_list();
 std::string exchange_list();
 
+// Whether --as names one. Throws Error (exit 2) for words on what is written where it does not.
+bool has_format(const ExportRequest& request);
+
 // The flags of the release. Throws Error (exit 2) for an engine or a release that is not known, and
 // for --nodes without k8s or k8s without them.
 EngineTable table_of(const ExportRequest& request,

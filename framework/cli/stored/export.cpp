@@ -52,7 +52,7 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
                                         at.configuration(), o.asked.out));
   }
   o.asked.own_steps = deploy::stored_imports(files_beside(global));
-  if (o.asked.as.empty()) return shown(exports::front_list(front, o.alike_percent / 100));
+  if (!has_format(o.asked)) return shown(exports::front_list(front, o.alike_percent / 100));
   const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
                             : pages::chosen_point(front, o.pick, o.asked);
   return shown(pages::exported_point(front, pick, o.asked));

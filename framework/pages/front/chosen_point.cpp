@@ -56,6 +56,7 @@ exports::ExportRequest startable(const SearchedFront& front, std::size_t index,
 }  // namespace
 
 void check_export(const exports::ExportRequest& request) {
+  if (!exports::has_format(request)) return;
   table_for(request);
   if (request.is_cluster()) read_nodes(request.nodes);
 }
