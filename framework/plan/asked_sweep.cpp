@@ -153,6 +153,8 @@ std::string asked_name(const AskedSweep& asked) {
 }
 
 std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
+  // A name that none knows is refused as it was typed, not as a line of the file that is written.
+  for (const std::string& name : asked.dtypes) (void)precision_of(name, {});
   if (asked.devices < 1 || asked.input_tokens < 1 || asked.output_tokens < 1) {
     throw refused("a request has tokens and a deployment devices", "the command line",
                   "--devices, --input and --output are 1 or more");

@@ -85,6 +85,11 @@ report::View floor_view(const PlanSizeQuestion& q, const ModelSpec& spec,
 // A number alone is of the one device that there is.
 double price_of(const PlanSizeQuestion& q, const Device& device, const Folders& devices) {
   const bool is_named = q.price.find('=') != std::string::npos;
+  if (q.price.find(',') != std::string::npos) {
+    throw refused("'" + printable(q.price) + "' is a list, and the load is of " + device.id,
+                  "--price",
+                  "one price: --price 2.5; halmark plan-mix takes those of several devices");
+  }
   const StatedPrice price = parse_price(is_named ? q.price : device.id + '=' + q.price);
   if (known_device(price.owner, devices).id != device.id) {
     throw refused("the load is of " + device.id + ", not of " + printable(price.owner), "--price");
