@@ -12,6 +12,7 @@ namespace {
 constexpr double width = 600, height = 440;
 constexpr double left = 66, right = 590, top = 12, bottom = 392;
 constexpr double label_font = 12;
+constexpr double beyond_points = 1.5;
 constexpr double radius_min = 4.5, radius_max = 11;
 
 struct Canvas {
@@ -37,13 +38,15 @@ Canvas canvas_for(const PhaseView& view) {
     throughputs.push_back(e.tokens_per_s);
     memory = std::max(memory, static_cast<double>(e.memory_bytes_total));
   };
-  for (const FrontRow& row : view.front) {
-    add(*row.estimate);
-    const Interval interval = interval_of(*row.estimate);
-    latencies.push_back(interval.low);
-    latencies.push_back(interval.high);
-  }
+  for (const FrontRow& row : view.front) add(*row.estimate);
   for (const Evaluation* other : view.others) add(*other->estimate);
+  // Intervals are whole where they leave the points most of the width; wider ones end at its edge.
+  const auto [least, most] = std::ranges::minmax(latencies);
+  for (const FrontRow& row : view.front) {
+    const Interval interval = interval_of(*row.estimate);
+    latencies.push_back(std::max(interval.low, least / beyond_points));
+    latencies.push_back(std::min(interval.high, most * beyond_points));
+  }
   const Range x = padded_range(latencies, 1.25);
   const Range y = padded_range(throughputs, 1.35);
   return {LogScale(x.low, x.high, left, right), LogScale(y.low, y.high, bottom, top), memory};
@@ -68,11 +71,15 @@ Box between(Point a, Point b) {
 std::string error_bar(const Estimate& e, const Canvas& canvas) {
   const double y = canvas.at(e).y;
   const Interval interval = interval_of(e);
-  const double low = canvas.x.at(interval.low);
-  const double high = canvas.x.at(interval.high);
+  const double all_low = interval.low > 0 ? canvas.x.at(interval.low) : left;
+  const double all_high = canvas.x.at(interval.high);
+  const double low = std::max(all_low, left), high = std::min(all_high, right);
   if (!(high - low > 1)) return {};
-  return svg_line({low, y}, {high, y}, "bar") + svg_line({low, y - 4}, {low, y + 4}, "bar") +
-         svg_line({high, y - 4}, {high, y + 4}, "bar");
+  const auto end = [y](double x, bool is_there) {
+    return is_there ? svg_line({x, y - 4}, {x, y + 4}, "bar") : std::string();
+  };
+  return svg_line({low, y}, {high, y}, "bar") + end(low, low == all_low) +
+         end(high, high == all_high);
 }
 
 std::string faint_points(const PhaseView& view, const RunReport& report, const Canvas& canvas) {

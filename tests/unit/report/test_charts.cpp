@@ -87,6 +87,28 @@ TEST(front_chart, a_single_point_has_axes_too) {
   EXPECT_GE(count_of(svg, "class=\"tick\""), 4);
 }
 
+// Latencies of 1 and 10 ms whose intervals say nothing: the points still have half of the picture.
+TEST(front_chart, intervals_without_an_end_leave_the_points_their_room) {
+  RunReport report = test::synthetic_report();
+  report.evaluations.resize(1);
+  report.evaluations.push_back(report.evaluations[0]);
+  report.evaluations[1].configuration.workload.batch += 1;
+  report.front = {{.evaluation = 0}, {.evaluation = 1}};
+  for (const double scale : {1.0, 10.0}) {
+    Estimate& e = *report.evaluations[scale > 1 ? 1 : 0].estimate;
+    e.step_ns = scale * 1e6;
+    e.tokens_per_s = scale * 100;
+    e.low_ns = e.step_ns / 1e4;
+    e.high_ns = e.step_ns * 1e4;
+  }
+  const std::string svg = report::front_chart(report::phase_views(report).at(0), report);
+  const std::string stairs = "class=\"front\" d=\"M";
+  const std::size_t at = svg.find(stairs);
+  ASSERT_NE(at, std::string::npos);
+  const std::string d = svg.substr(at + stairs.size(), svg.find('"', at + stairs.size()) - at);
+  EXPECT_GT(std::stod(d.substr(d.find('L') + 1)) - std::stod(d), 262) << d;
+}
+
 TEST(breakdown_chart, segments_fill_the_bar) {
   const RunReport report = test::synthetic_report();
   const std::string svg = report::breakdown_chart(report::phase_views(report)[0].front[0]);
