@@ -189,7 +189,9 @@ std::string pair_summary(const DeviceComparison& c, const DevicePair& pair) {
   if (const std::size_t open = pair.count(Ahead::open); open > 0) {
     out += fmt::format(", {} open", open);
   }
-  if (!pair.classes.empty()) {
+  const bool are_bounds = c.sides[pair.first].basis == TimeBasis::bound &&
+                          c.sides[pair.second].basis == TimeBasis::bound;
+  if (are_bounds && !pair.classes.empty()) {
     const auto [least, most] = std::ranges::minmax_element(pair.classes, {}, &ClassRow::ratio);
     const std::string low = significant_text(least->ratio), high = significant_text(most->ratio);
     out += fmt::format("; {} takes {} of the time of {}", side_label(c, pair.second),

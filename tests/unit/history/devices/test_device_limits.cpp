@@ -180,6 +180,7 @@ TEST(DeviceLooks, have_figures_on_the_right) {
   for (SideShare& share : full.pairs[0].classes[0].shares) {
     share = {.of_bound = 0.5, .mfu = 0.5, .usd = 1, .joule = 1};
   }
+  full.pairs[0].classes[0].ratio_interval = {0.4, 0.6};
   full.pairs[0].classes[0].ties = full.pairs[0].classes[0].open = 1;
   EXPECT_EQ(numbers(class_table(full, full.pairs[0])), "xxx9x9999999");
   EXPECT_EQ(numbers(cost_table(full, full.pairs[0])), "xxxx999999");

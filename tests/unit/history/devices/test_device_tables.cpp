@@ -133,6 +133,10 @@ TEST(DeviceTables, a_pair_is_summed_up) {
   c.pairs[0].classes[0].open = 4;
   c.pairs[0].only_first = c.pairs[0].only_second = 0;
   EXPECT_THAT(pair_summary(c, c.pairs[0]), testing::EndsWith("1 TIE, 4 open"));
+  c.sides[0].basis = c.sides[1].basis = TimeBasis::bound;
+  EXPECT_THAT(pair_summary(c, c.pairs[0]),
+              testing::HasSubstr("takes 0.500 to 2.00 of the time of "));
+  c.sides[0].basis = c.sides[1].basis = TimeBasis::measured;
   c.pairs[0].kernels = 0;
   EXPECT_EQ(pair_summary(c, c.pairs[0]), "x.db against y.db: no kernel in common");
   c.what_ifs = {{.side = 1, .factor = 2, .text = "peak=x2"}, {.text = "link=x2"}};
@@ -143,12 +147,27 @@ TEST(DeviceTables, a_pair_is_summed_up) {
 
 TEST(DeviceTables, notes_are_those_of_the_times_that_there_are) {
   DeviceComparison c = compared();
+  EXPECT_EQ(reading_notes(c).size(), 3u);
+  EXPECT_THAT(reading_notes(c)[2], testing::StartsWith("J: the stated power"));
+  c.sides[0].power_w.reset();
   EXPECT_EQ(reading_notes(c).size(), 2u);
   EXPECT_THAT(reading_notes(c)[0], testing::EndsWith("the difference is below 3.00 %"));
   c.sides[1].basis = TimeBasis::imported;
   EXPECT_EQ(reading_notes(c).size(), 3u);
   c.sides[0].basis = TimeBasis::bound;
   EXPECT_EQ(reading_notes(c).size(), 4u);
+}
+
+// Two bounds have no spread and reach all of themselves: what is left to say is what binds.
+TEST(DeviceTables, bounds_have_no_columns_that_say_the_same_in_every_row) {
+  DeviceComparison c = compared();
+  c.sides[0].basis = c.sides[1].basis = TimeBasis::bound;
+  for (ClassRow& row : c.pairs[0].classes) row.ratio_interval = {row.ratio, row.ratio};
+  std::string titles;
+  for (const auto& column : class_table(c, c.pairs[0]).columns) titles += column.title + '|';
+  EXPECT_THAT(titles, testing::HasSubstr("|bottleneck|"));
+  EXPECT_THAT(titles, testing::Not(testing::HasSubstr("interval")));
+  EXPECT_THAT(titles, testing::Not(testing::HasSubstr("share")));
 }
 
 TEST(DeviceTables, the_text_has_twelve_crossovers_and_counts_the_rest) {
