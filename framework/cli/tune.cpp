@@ -295,6 +295,7 @@ CommandResult execute_model(const GlobalOptions& global, TuneOptions options) {
 }
 
 CommandResult execute(GlobalOptions global, TuneOptions options) {
+  if (global.json && options.is_brief) throw refused("--brief is of the text, --json has it all");
   if (!options.fleet.empty()) global.db = options.fleet;
   if (!options.out.written.as.empty()) {
     options.out.written.own_steps = deploy::stored_imports(files_beside(global));

@@ -125,6 +125,16 @@ constexpr Term table_entries[] = {
          "One configuration by its number on a stored front; * marks the choice, halmark export "
          "--point N writes what an engine starts from.",
          "", "tune, export"},
+    Term{"time 2/1", "",
+         "Time of the second device over that of the first, the geometric mean of the kernels of a "
+         "row: below 1 the second is faster.",
+         "", "compare-devices"},
+    Term{"wins 1:2", "",
+         "Kernels of a row in which the first device is ahead, and in which the second is.", "",
+         "compare-devices"},
+    Term{"both", "", "Kernels of a row that both devices have a time of.", "", "compare-devices"},
+    Term{"shapes", "", "Kernels of like shapes, which are bound alike: m 1, m 2-16, m > 256.", "",
+         "compare-devices"},
     Term{"and alike", "",
          "Points within 1 % of this one, or within its interval: nothing tells them apart.", "",
          "export"},
