@@ -116,11 +116,22 @@ TEST_F(Serve, auto_takes_the_fastest_layout_that_fits) {
 TEST_F(Serve, what_cannot_be_is_refused_in_one_line) {
   start();
   for (const char* state : {"model=no-such-model", "device=no-such-device", "shards=0", "batch=-1",
-                            "strategy=xx4", "fabric=lite&shards=8", "dtype=f99", "phase=training",
-                            "model=llama-3.1-405b&shards=1&dtype=bf16"}) {
+                            "strategy=xx4", "fabric=lite&shards=8", "dtype=f99"}) {
     const std::string said = got(std::string("/api/step?") + state);
     EXPECT_THAT(said, HasSubstr("\r\n\r\n{\"error\":\"")) << state;
   }
+}
+
+TEST_F(Serve, what_does_not_fit_is_shown_with_what_is_missing) {
+  start();
+  for (const char* state : {"phase=training", "model=llama-3.1-405b&shards=1&dtype=bf16"}) {
+    const Json step = answer(std::string("/api/step?") + state);
+    EXPECT_FALSE(step["memory"]["fits"]) << state;
+    EXPECT_THAT(step["no_fit"].get<std::string>(), testing::StartsWith("does not fit in "));
+  }
+  EXPECT_THAT(got("/api/serving?phase=serving&model=llama-3.1-405b&shards=1&dtype=bf16"),
+              HasSubstr("\r\n\r\n{\"error\":\""))
+      << "no request would be served";
 }
 
 TEST_F(Serve, a_slider_move_over_64_devices_is_answered_within_50_ms) {
