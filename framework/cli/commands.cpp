@@ -4,7 +4,7 @@
 
 namespace halmark::cli {
 
-AddCommand add_aa, add_agent, add_backup, add_bench, add_compare, add_compare_devices,
+AddCommand add_aa, add_agent, add_backup, add_bench, add_bisect, add_compare, add_compare_devices,
     add_completion, add_config, add_deploy_check, add_devices, add_doctor, add_explain, add_export,
     add_fabric, add_fleet, add_forecasts, add_history, add_import, add_man, add_judge, add_launch,
     add_model, add_models, add_new_plugin, add_ops, add_peaks, add_plan_mix, add_plan_size,
@@ -45,6 +45,7 @@ std::span<const Command> commands() {
       Command{"compare-devices", "Devices side by side, each against its peaks",
               add_compare_devices},
       Command{"history", "Series of kernels over all nights: where they changed", add_history},
+      Command{"bisect", "Which commit changed a figure: builds, measures pairs", add_bisect},
       Command{"retire", "Delete raw samples of older runs; their figures stay", add_retire},
       Command{"serve", "The page: choose device, shards and batch, see what happens", add_serve},
       Command{"study", "Studies: list, show, copy, and serve a search to any program", add_study},

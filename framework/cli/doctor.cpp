@@ -1,47 +1,18 @@
 // halmark doctor: what is found, what is refused and why, and what would make figures better.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "cli/built_plugins.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
-#include "host/group.hpp"
-#include "host/plugin/plugin_checks.hpp"
-#include "host/process/contained_process.hpp"
 #include "journal/store.hpp"
 #include "measure/campaign/node_agreement.hpp"
 #include "measure/sampling/gbench.hpp"
 #include "plan/device/device_judgement.hpp"
+#include "tune/devices/machine_checks.hpp"
 
 namespace halmark::cli {
 namespace {
-
-std::vector<Check> machine_checks(const GlobalOptions& options) {
-  std::vector<Check> out;
-  const LocalMachine machine = local_machine();
-  for (const std::string& line : machine_lines(machine)) out.push_back({"machine", "ok", line});
-  out.push_back({"governor", machine.machine.governor == "performance" ? "ok" : "note",
-                 machine.machine.governor.empty()
-                     ? "unreadable: clocks are probed around every trial instead"
-                     : machine.machine.governor});
-  const std::filesystem::path peaks = measured_device_path(machine.fingerprint);
-  out.push_back(
-      {"measured peaks", machine.measured ? "ok" : "note",
-       machine.measured ? peaks.string() : "none yet: halmark peaks writes " + peaks.string()});
-  const ContainmentLevel level = containment_level();
-  out.push_back({"containment", level == ContainmentLevel::cgroup_v2 ? "ok" : "note",
-                 std::string(containment_text(level))});
-  for (Check& check : memory_checks(worker_limits_of(options).memory_bytes)) {
-    out.push_back(std::move(check));
-  }
-  const std::string mpirun = find_mpirun();
-  out.push_back({"mpirun", mpirun.empty() ? "missing" : "ok",
-                 mpirun.empty()
-                     ? "collectives between shards cannot be measured; apt-get install openmpi-bin"
-                     : mpirun});
-  return out;
-}
 
 std::vector<Check> library_checks() {
   return {{"storage", "ok", storage_description()},
@@ -56,7 +27,8 @@ CommandResult execute(const GlobalOptions& options, const std::string& hosts) {
     checks.push_back({(plugin.is_backend ? "plugin " : "") + std::string(plugin.backend), "note",
                       "not built: " + std::string(plugin.why_not)});
   }
-  for (auto more : {machine_checks(options), library_checks(), node_checks(hosts, found)}) {
+  for (auto more : {tune::machine_checks(local_machine(), worker_limits_of(options).memory_bytes),
+                    library_checks(), node_checks(hosts, found)}) {
     checks.insert(checks.end(), more.begin(), more.end());
   }
   TextTable table({"check", "verdict", "what"});

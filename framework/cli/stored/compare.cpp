@@ -40,15 +40,10 @@ CommandResult stored(const GlobalOptions& global, const CompareOptions& o) {
                history::comparison_exit(comparison, o.is_gate));
 }
 
-std::vector<KernelCase> cases_of(const std::string& path, const tune::CaseRequest& asked) {
-  if (!asked.op.empty()) return tune::kernel_cases(asked);
-  return tune::cases_of_latest_run(*open_store_read_only(path), asked.backend, path);
-}
-
 CommandResult live(const GlobalOptions& global, const CompareOptions& o) {
   if (!o.out.empty()) throw refused("--out is of stored sides", {}, "use --json");
   const double floor = history::parse_floor(o.floor, "--floor");
-  const std::vector<KernelCase> cases = cases_of(database_path(global), o.asked);
+  const std::vector<KernelCase> cases = tune::duet_cases(o.asked, {}, database_path(global));
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
   for (const KernelCase& kernel_case : cases) check_device(plugin, kernel_case.device);
@@ -92,14 +87,7 @@ Action add_compare(OptionSet& app) {
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md");
   const auto is_live = app.add_flag(
       "--live", "Two builds of a plugin, interleaved on the kernels of the latest run, or on --op");
-  app.add_option("--op", o->asked.op, "--live: op to measure").with("--live");
-  app.add_option("--params", o->asked.params, "--live: its problems, as of halmark bench")
-      .with("--op");
-  app.add_option("--dtype", o->asked.dtypes, "--live: dtypes, comma-separated")
-      .delimiter(',')
-      .with("--op");
-  app.add_option("--backend", o->asked.backend, "--live: backend, for example cpu").with("--live");
-  app.add_option("--device", o->asked.device, "--live: device of the backend").with("--op");
+  add_case_options(app, o->asked, "--live");
   app.add_option("--pairs", o->pairs, "--live: pairs of fresh processes")
       .check(within(3, 100))
       .with("--live");

@@ -22,6 +22,10 @@ constexpr std::array examples = {
             "  halmark bench --op gemm --params 'm=[1,512],n=4096,k=4096' --dtype bf16,f32\n"
             "  halmark bench --op all_reduce --params bytes=1048576,ranks=2 --dtype f32"},
     Example{
+        "bisect",
+        "  halmark bisect --good v1 --bad main --build 'make -j4' --measure './bench | tail -n 1'\n"
+        "  halmark bisect --good v1 --bad HEAD --build ./build.sh --built out/hm_x.so --op gemm"},
+    Example{
         "compare",
         "  halmark compare 2026-11-20 2026-11-21   two nights: what became slower\n"
         "  halmark compare --live hm_cpu.so now --gate   two builds, interleaved; exit 3 gates"},

@@ -17,7 +17,7 @@ const std::array uses = {
     Use{"A model on a device that need not be here",
         {"model", "tune", "export", "plan-size", "compare-devices", "simulate", "serve"}},
     Use{"This machine", {"doctor", "devices", "peaks", "bench", "judge", "run", "report"}},
-    Use{"What became slower", {"compare", "history"}},
+    Use{"What became slower", {"compare", "history", "bisect"}},
     Use{"Words and lists", {"explain", "models", "ops"}},
 };
 

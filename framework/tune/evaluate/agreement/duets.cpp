@@ -51,7 +51,7 @@ std::vector<Duet> measure_duets(std::span<const KernelCase> cases, const DuetOpt
   return out;
 }
 
-std::vector<Duet> compare_live(std::span<const KernelCase> cases, const LiveComparison& live) {
+DuetOptions duet_options(const LiveComparison& live) {
   const KernelMeasuring& m = live.measuring;
   DuetOptions options{.sides = {live.old_side, live.new_side}, .pairs = m.rounds};
   options.rule.budget_s = m.seconds;
@@ -62,7 +62,11 @@ std::vector<Duet> compare_live(std::span<const KernelCase> cases, const LiveComp
   options.seed = m.seed;
   options.should_stop = [&m] { return m.stop.stop_requested(); };
   options.progress = live.progress;
-  return measure_duets(cases, options, live.floor);
+  return options;
+}
+
+std::vector<Duet> compare_live(std::span<const KernelCase> cases, const LiveComparison& live) {
+  return measure_duets(cases, duet_options(live), live.floor);
 }
 
 std::vector<KernelCase> cases_of_latest_run(const Store& store, const std::string& backend,
@@ -79,6 +83,26 @@ std::vector<KernelCase> cases_of_latest_run(const Store& store, const std::strin
   if (out.empty()) {
     throw refused("the latest run has no kernel of backend '" + backend + "'", path,
                   "name one: --op gemm --params m=512,n=512,k=512 --dtype f32");
+  }
+  return out;
+}
+
+std::vector<KernelCase> duet_cases(const CaseRequest& asked, const std::vector<std::string>& begins,
+                                   const std::string& database) {
+  std::vector<KernelCase> out;
+  if (!asked.op.empty()) {
+    out = kernel_cases(asked);
+  } else {
+    out = cases_of_latest_run(*open_store_read_only(database), asked.backend, database);
+  }
+  const auto is_other = [&](const KernelCase& k) {
+    return std::ranges::none_of(
+        begins, [&](const std::string& begin) { return k.problem.text().starts_with(begin); });
+  };
+  if (!begins.empty()) std::erase_if(out, is_other);
+  if (out.empty()) {
+    throw refused("no kernel begins with '" + begins.front() + "'", database,
+                  "name one as halmark history prints it: 'rmsnorm cols=4096'");
   }
   return out;
 }

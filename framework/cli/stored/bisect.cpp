@@ -1,0 +1,108 @@
+// halmark bisect: the commit that changed a figure, of a plugin's kernels or of any command.
+#include "bisect/bisect.hpp"
+
+#include <memory>
+
+#include "bisect/bisect_view.hpp"
+#include "cli/console/facts.hpp"
+#include "cli/console/session.hpp"
+#include "history/comparison.hpp"
+#include "host/process/interrupt.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct BisectOptions {
+  bisect::BisectRequest request;
+  std::string measure, figure, plugin, floor = "1%";
+  double measure_limit_s = 600;
+  std::vector<std::string> series;
+  tune::CaseRequest asked;
+  double seconds = 0.05;
+};
+
+// Holds what measuring refers to.
+struct PluginPairs {
+  LocalMachine machine = local_machine();
+  std::optional<RunPeaks> peaks = run_peaks(machine);
+  bisect::MeasurePair measure;
+  std::string measured;
+
+  PluginPairs(const GlobalOptions& global, const BisectOptions& o) {
+    std::vector<KernelCase> cases = tune::duet_cases(o.asked, o.series, database_path(global));
+    const std::vector<FoundPlugin> found = find_plugins(global);
+    const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
+    measured = o.plugin + ' ' + std::to_string(o.seconds);
+    for (const KernelCase& kernel_case : cases) {
+      check_device(plugin, kernel_case.device);
+      measured += '\n' + kernel_case.key();
+    }
+    tune::LiveComparison live{.measuring = measuring_with(global, machine, plugin, peaks)};
+    live.measuring.seconds = o.seconds;
+    measure =
+        bisect::pairs_of_plugin(std::move(cases), o.plugin, live, global.allows_insecure_plugins);
+  }
+};
+
+CommandResult execute(const GlobalOptions& global, BisectOptions& o) {
+  if (o.measure.empty() == o.plugin.empty()) {
+    throw refused("a bisect measures a command or a plugin", "--measure, --built",
+                  "--measure './bench' or --built build/lib/hm_x.so --op gemm");
+  }
+  o.request.floor = history::parse_floor(o.floor, "--floor");
+  const HeldInterrupts until_reported;
+  o.request.stop = interrupts();
+  Progress progress(global, "bisect");
+  o.request.note = [&](const std::string& line) { progress.note(line); };
+  o.request.progress = [&](std::size_t pairs, const std::string& revision) {
+    progress.step(pairs, static_cast<std::size_t>(o.request.pairs_max), 0, revision, -1);
+  };
+  std::optional<PluginPairs> plugin;
+  if (o.plugin.empty()) {
+    o.request.measured = o.measure + '\n' + o.figure;
+    o.request.measure = bisect::pairs_of_command(
+        o.measure, o.figure, {o.measure_limit_s, "--measure-limit", o.request.stop});
+  } else {
+    o.request.measure = plugin.emplace(global, o).measure;
+    o.request.measured = plugin->measured;
+  }
+  const bisect::Search search = bisect::bisect(o.request);
+  progress.finish();
+  CommandResult result = shown(bisect::bisect_view(search), bisect::bisect_exit(search));
+  if (interrupted()) result.exit_code = interrupt_exit_code();
+  return result;
+}
+
+}  // namespace
+
+Action add_bisect(OptionSet& app) {
+  auto o = std::make_shared<BisectOptions>();
+  bisect::BisectRequest& r = o->request;
+  app.add_option("series", o->series, "--built: begins of kernels of the latest run; all of them");
+  app.add_option("--good", r.good, "Revision before the change")->required();
+  app.add_option("--bad", r.bad, "Later revision, behind it")->required();
+  app.add_option("--build", r.build, "Shell command that builds a revision")->required();
+  app.add_option("--repository", r.repository, "Folder in the git repository (default .)");
+  app.add_option("--measure", o->measure, "Shell command that prints the figure as last number");
+  app.add_option("--figure", o->figure, "Regular expression of the figure").with("--measure");
+  app.add_flag("--bigger-is-better", r.is_bigger_better, "Of the figure").with("--measure");
+  app.add_option("--measure-limit", o->measure_limit_s, "Seconds that the command may run")
+      ->check(within(0.1, 86400.0))
+      .with("--measure");
+  app.add_option("--built", o->plugin, "Plugin file that --build makes, in its revision's folder");
+  add_case_options(app, o->asked, "--built");
+  app.add_option("--seconds", o->seconds, "--built: sampling time of a turn")
+      ->check(within(0.001, 10.0))
+      .with("--built");
+  app.add_option("--confidence", r.confidence, "Probability that names a commit")
+      ->check(within(0.5, 0.9999));
+  app.add_option("--floor", o->floor, "Smaller changes are none (default 1%)");
+  app.add_option("--max-pairs", r.pairs_max, "Pairs at most")->check(within(1, 100000));
+  app.add_option("--build-limit", r.build_limit_s, "Seconds that a build may take")
+      ->check(within(0.1, 86400.0));
+  app.add_option("--folder", r.folder, "Where builds and pairs lie (default: the state folder)");
+  app.add_flag("--rerun", r.starts_anew, "Measures all pairs anew; builds stay");
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli
