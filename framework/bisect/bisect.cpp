@@ -69,7 +69,7 @@ class Bisection {
 
   void resume() {
     require_writable(file(), "--folder");
-    if (request_.starts_anew || !fs::exists(file())) return;
+    if (request_.measures_again || !fs::exists(file())) return;
     Pairs kept = read_kept<Pairs>(file().string());
     if (kept.revisions.size() != search_.revisions.size()) return;
     search_.revisions = std::move(kept.revisions);

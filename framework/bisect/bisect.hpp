@@ -46,7 +46,7 @@ struct BisectRequest {
   double confidence = 0.98, floor = 0.01;
   int pairs_max = 500;
   double build_limit_s = 3600;
-  bool is_bigger_better = false, starts_anew = false;
+  bool is_bigger_better = false, measures_again = false;
   std::string folder;  // "" = below the state folder
   std::stop_token stop;
   MeasurePair measure;

@@ -78,30 +78,31 @@ CommandResult execute(const GlobalOptions& global, BisectOptions& o) {
 Action add_bisect(OptionSet& app) {
   auto o = std::make_shared<BisectOptions>();
   bisect::BisectRequest& r = o->request;
-  app.add_option("series", o->series, "--built: begins of kernels of the latest run; all of them");
-  app.add_option("--good", r.good, "Revision before the change")->required();
-  app.add_option("--bad", r.bad, "Later revision, behind it")->required();
+  app.add_option("series", o->series, "--built: kernels of the latest run whose names begin so");
+  app.add_option("--good", r.good, "Revision without the change")->required();
+  app.add_option("--bad", r.bad, "Later revision with it")->required();
   app.add_option("--build", r.build, "Shell command that builds a revision")->required();
   app.add_option("--repository", r.repository, "Folder in the git repository (default .)");
   app.add_option("--measure", o->measure, "Shell command that prints the figure as last number");
   app.add_option("--figure", o->figure, "Regular expression of the figure").with("--measure");
-  app.add_flag("--bigger-is-better", r.is_bigger_better, "Of the figure").with("--measure");
+  app.add_flag("--bigger-is-better", r.is_bigger_better, "A larger figure is better")
+      .with("--measure");
   app.add_option("--measure-limit", o->measure_limit_s, "Seconds that the command may run")
       ->check(within(0.1, 86400.0))
       .with("--measure");
-  app.add_option("--built", o->plugin, "Plugin file that --build makes, in its revision's folder");
+  app.add_option("--built", o->plugin, "Plugin file that --build writes, below its folder");
   add_case_options(app, o->asked, "--built");
   app.add_option("--seconds", o->seconds, "--built: sampling time of a turn")
       ->check(within(0.001, 10.0))
       .with("--built");
-  app.add_option("--confidence", r.confidence, "Probability that names a commit")
+  app.add_option("--confidence", r.confidence, "Probability at which a commit is named")
       ->check(within(0.5, 0.9999));
   app.add_option("--floor", o->floor, "Smaller changes are none (default 1%)");
   app.add_option("--max-pairs", r.pairs_max, "Pairs at most")->check(within(1, 100000));
   app.add_option("--build-limit", r.build_limit_s, "Seconds that a build may take")
       ->check(within(0.1, 86400.0));
   app.add_option("--folder", r.folder, "Where builds and pairs lie (default: the state folder)");
-  app.add_flag("--rerun", r.starts_anew, "Measures all pairs anew; builds stay");
+  app.add_flag("--rerun", r.measures_again, "Measure all pairs again; builds stay");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

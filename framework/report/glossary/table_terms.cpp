@@ -42,7 +42,7 @@ constexpr Term table_entries[] = {
          "fastest time / time", "tune"},
     Term{"calls", "", "Executions that a figure is of.", "", "deploy-check"},
     Term{"change", "", "How much slower (+) or faster (-) the new build is.", "new / old - 1",
-         "compare, history"},
+         "compare, history, bisect"},
     Term{"check", "verdict|what|why|meaning|default",
          "What was looked at, what was found, and what it means or what to do.", "",
          "doctor, trace, ops"},
@@ -165,8 +165,18 @@ constexpr Term table_entries[] = {
         "pairs", "unsteady|apart",
         "Interleaved measurements that a comparison is made of; unsteady: they were not all in one "
         "state of the machine; apart: pairs whose two sides were not.",
-        "", "compare, aa, report"},
+        "", "compare, aa, report, bisect"},
     Term{"per s", "", "Requests that arrive or are served per second.", "", "plan-mix"},
+    Term{"revision", "date|title|first changed commit",
+         "A commit between the good and the bad one, along first parents; the first changed commit "
+         "is the one from which on the figure differs, or one of those beside it that cannot be "
+         "measured.",
+         "", "bisect"},
+    Term{"probability", "",
+         "That a revision is the first changed commit, after all pairs: a bisection by Bayes' rule "
+         "with the size of the change and the variance of a pair unknown.",
+         "posterior over the revisions and no change, which has one half before the first pair",
+         "bisect"},
     Term{"series", "now|nights|where or why",
          "One kernel, problem, device and mode over all nights; now: its time tonight; nights: how "
          "many have sound rows; where or why: the run of a change, or what hides one.",

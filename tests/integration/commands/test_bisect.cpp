@@ -69,8 +69,8 @@ TEST_F(Bisect, ends_with_the_commit_its_probability_and_the_size_of_the_change) 
   EXPECT_EQ(data["commit"]["hash"].get<std::string>().size(), 40U);
   EXPECT_GE(data["probability"], 0.98);
   EXPECT_NEAR(data["ratio"].get<double>(), 1.05, 0.02);
-  EXPECT_LE(data["ratio_interval"]["low"], 1.05);
-  EXPECT_GE(data["ratio_interval"]["high"], 1.05);
+  EXPECT_LE(data["ratio_interval"][0], 1.05);
+  EXPECT_GE(data["ratio_interval"][1], 1.05);
   EXPECT_EQ(data["direction"], "worse");
   EXPECT_EQ(data["revisions"].size(), 8U);
   EXPECT_EQ(2 * data["pairs"].get<std::size_t>(), runs());
@@ -105,6 +105,17 @@ TEST_F(Bisect, a_figure_by_an_expression_that_grows_where_bigger_is_better_is_an
   EXPECT_EQ(data["commit"]["title"], "change 5");
   EXPECT_EQ(data["direction"], "better");
   EXPECT_EQ(data["revisions"].size(), 5U);
+}
+
+TEST_F(Bisect, keeps_builds_and_pairs_in_the_folder_that_is_named_until_it_is_sure) {
+  make_repository();
+  const Json usual = data_of(bisect({"--json", "--folder", path("kept")}));
+  EXPECT_EQ(usual["folder"], path("kept"));
+  EXPECT_TRUE(std::filesystem::exists(path("kept")));
+  const Json surer =
+      data_of(bisect({"--json", "--folder", path("kept"), "--confidence", "0.9999"}));
+  EXPECT_GE(surer["probability"], 0.9999);
+  EXPECT_GT(surer["pairs"], usual["pairs"]);
 }
 
 TEST_F(Bisect, no_change_between_the_two_is_said_in_a_line_with_an_exit_code_of_its_own) {
@@ -179,35 +190,42 @@ TEST_F(Bisect, what_cannot_be_searched_is_refused_in_one_line) {
 TEST_F(Bisect, finds_the_commit_that_made_a_kernel_of_a_plugin_slower) {
   make_repository();
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.004;timer=device_event";
-  const Outcome o = halmark(
-      {"bisect",
-       "--good",
-       "c0",
-       "--bad",
-       "c7",
-       "--repository",
-       path("repo"),
-       "--build",
-       "cp " + base_.environment.at("HALMARK_PLUGIN_PATH") +
-           " out.so && printf '\\nHALMARK_FAKE_SCRIPT=slow=rope:%s' $(awk '{print $1 / 100}' "
-           "level) >> out.so",
-       "--built",
-       "out.so",
-       "--backend",
-       "fake",
-       "--op",
-       "rope",
-       "--params",
-       "rows=4,heads=2,head_dim=64,rotary_dim=64",
-       "--dtype",
-       "f32",
-       "--seconds",
-       "0.01",
-       "--json"});
-  ASSERT_EQ(o.exit_code, 0) << o.err << o.out;
-  const Json data = envelope_of(o.out)["data"];
+  const std::string build = "cp " + base_.environment.at("HALMARK_PLUGIN_PATH") +
+                            " out.so && printf '\\nHALMARK_FAKE_SCRIPT=slow=rope:%s' "
+                            "$(awk '{print $1 / 100}' level) >> out.so";
+  Arguments request = {"bisect",
+                       "--good",
+                       "c0",
+                       "--bad",
+                       "c7",
+                       "--repository",
+                       path("repo"),
+                       "--build",
+                       build,
+                       "--built",
+                       "out.so",
+                       "--backend",
+                       "fake",
+                       "--op",
+                       "rope",
+                       "--params",
+                       "rows=4,heads=2,head_dim=64,rotary_dim=64",
+                       "--dtype",
+                       "f32",
+                       "--seconds",
+                       "0.01",
+                       "--json"};
+  const Json data = data_of(request);
   EXPECT_EQ(data["commit"]["title"], "change 5");
   EXPECT_NEAR(data["ratio"].get<double>(), 1.05, 0.02);
+  request.insert(request.begin() + 1, "gemm");
+  const Outcome other = halmark(request);
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err + other.out, HasSubstr("no kernel begins with 'gemm'"));
+  request[1] = "rope";
+  request.insert(request.end(), {"--device", "7"});
+  const Outcome absent = halmark(request);
+  EXPECT_THAT(absent.err + absent.out, HasSubstr("has no device '7'"));
 }
 
 }  // namespace

@@ -468,6 +468,19 @@ inline constexpr const char* acting_options = R"(
 > compare a b --live --db %f/dense.db --backend nosuch
   --backend other
   ! --device --pairs --seconds: measures: tests/integration/report
+> bisect --good a --bad b --build c --measure d
+  --floor nosuch
+  --figure '('
+  --repository other
+  ! --good --bad --build --measure --bigger-is-better --measure-limit --confidence --max-pairs --build-limit --folder --rerun --built series: act on a git repository: tests/integration/commands
+> bisect --good a --bad b --build c --built d --op gemm --dtype f32 --params nosuch
+  --op nosuch
+  --params other
+> bisect --good a --bad b --build c --built d --op gemm --dtype nosuch
+  --dtype other
+> bisect --good a --bad b --build c --built d --db %f/dense.db --backend nosuch
+  --backend other
+  ! --device --seconds: measures: tests/integration/commands
 > compare-devices h100-sxm a100
   sides l4
   --what-if bandwidth=+20%

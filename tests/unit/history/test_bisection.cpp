@@ -88,6 +88,7 @@ TEST(Bisection, finds_a_slowdown_of_5_percent_with_few_more_pairs_than_one_that_
   EXPECT_GE(right, 95) << "of 100";
   EXPECT_GE(within, 88) << "intervals of 95 % that hold the planted size, of 100";
   EXPECT_LE(pairs, 1.5 * told_pairs);
+  RecordProperty("right", right);
   RecordProperty("pairs", pairs);
   RecordProperty("told_pairs", told_pairs);
 }
