@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <regex>
 #include <sstream>
@@ -85,15 +86,17 @@ MeasurePair pairs_of_command(const std::string& command, const std::string& expr
 
 MeasurePair pairs_of_plugin(std::vector<KernelCase> cases, const std::string& path,
                             const tune::LiveComparison& comparison, bool allow_insecure) {
-  return [=](const std::string& good, const std::string& folder,
-             std::size_t pair) -> Result<double, PairFailure> {
+  return [=, known = std::map<std::string, DuetSide>()](
+             const std::string& good, const std::string& folder,
+             std::size_t pair) mutable -> Result<double, PairFailure> {
     const auto side = [&](const std::string& at) -> Result<DuetSide, PairFailure> {
+      if (const auto found = known.find(at); found != known.end()) return found->second;
       const std::string file = (std::filesystem::path(at) / path).string();
       try {
-        return named_side(file, {.now_path = {},
-                                 .now_hash = {},
-                                 .builds_folder = {},
-                                 .allow_insecure = allow_insecure});
+        return known[at] = named_side(file, {.now_path = {},
+                                             .now_hash = {},
+                                             .builds_folder = {},
+                                             .allow_insecure = allow_insecure});
       } catch (const Error& error) {
         return PairFailure{error.line(), at == good};
       }

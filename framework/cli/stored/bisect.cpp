@@ -30,14 +30,12 @@ struct PluginPairs {
 
   PluginPairs(const GlobalOptions& global, const BisectOptions& o) {
     std::vector<KernelCase> cases = tune::duet_cases(o.asked, o.series, database_path(global));
-    const std::vector<FoundPlugin> found = find_plugins(global);
-    const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
     measured = o.plugin + ' ' + std::to_string(o.seconds);
-    for (const KernelCase& kernel_case : cases) {
-      check_device(plugin, kernel_case.device);
-      measured += '\n' + kernel_case.key();
-    }
-    tune::LiveComparison live{.measuring = measuring_with(global, machine, plugin, peaks)};
+    for (const KernelCase& kernel_case : cases) measured += '\n' + kernel_case.key();
+    // The plugins are those that the builds make: none has to be found here before.
+    FoundPlugin built;
+    built.description.emplace().name = o.asked.backend;
+    tune::LiveComparison live{.measuring = measuring_with(global, machine, built, peaks)};
     live.measuring.seconds = o.seconds;
     measure =
         bisect::pairs_of_plugin(std::move(cases), o.plugin, live, global.allows_insecure_plugins);
