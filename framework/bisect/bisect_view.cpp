@@ -20,6 +20,10 @@ using report::signed_percent_text;
 
 constexpr double shown_probability = 0.01;
 
+std::string probability_text(double probability) {
+  return probability > 0.999 ? "> 99.9 %" : rounded_percent_text(probability);
+}
+
 std::string size_text(const Search& search, std::size_t revision) {
   const Interval interval = search.posterior.ratio_interval(revision);
   return fmt::format("{} (95 %: {} .. {})",
@@ -49,7 +53,7 @@ std::string found_text(const Search& search) {
   const Commit& commit = search.revisions[found].commit;
   std::string out =
       fmt::format("{}\n  is the first changed commit, probability {}: {} {}; {}\n", line_of(commit),
-                  rounded_percent_text(search.posterior.hypotheses[found].probability),
+                  probability_text(search.posterior.hypotheses[found].probability),
                   size_text(search, found), direction_of(search), effort_text(search));
   for (const Commit* other : search.undistinguished()) {
     out += fmt::format("  or {}, which cannot be measured\n", line_of(*other));
@@ -93,7 +97,7 @@ std::string table_text(const Search& search) {
     if (one.log_ratios.empty() && probability < shown_probability) continue;
     const auto ratio = ratio_at(one);
     table.add({short_hash(one.commit), one.commit.date, std::to_string(one.log_ratios.size()),
-               ratio ? signed_percent_text(*ratio - 1) : "-", rounded_percent_text(probability),
+               ratio ? signed_percent_text(*ratio - 1) : "-", probability_text(probability),
                report::clean_text(one.commit.title)});
   }
   return table.text() + skipped;

@@ -12,6 +12,7 @@ namespace halmark::history {
 namespace {
 
 constexpr double outlier_deviations = 3.5;
+constexpr double confirmed_from = 0.9;  // probability, before a commit is named
 constexpr std::size_t pairs_of_median = 3, pairs_within_floor = 6;
 
 // The robust deviation of a pair within its revision, over those with enough of them: 0 where there
@@ -154,12 +155,29 @@ BisectPosterior bisect_posterior(std::span<const RevisionPairs> revisions,
   return out;
 }
 
+namespace {
+
+// The one on either side of where the change seems to be that a single pair, which may be a wild
+// one, speaks for; 0 = neither.
+std::size_t unconfirmed(std::span<const RevisionPairs> revisions, std::size_t best) {
+  const auto is_single = [&](std::size_t r) { return revisions[r].log_ratios.size() < 2; };
+  if (best == 0 || is_single(best)) return best;
+  std::size_t before = best - 1;
+  while (before > 0 && revisions[before].is_skipped) --before;
+  return is_single(before) ? before : 0;
+}
+
+}  // namespace
+
 std::size_t next_revision(std::span<const RevisionPairs> revisions,
                           const BisectPosterior& posterior, std::span<const double> costs) {
   std::size_t out = revisions.size() - 1;
   double most = -1;
   // The first pair is of the bad one: there the whole change shows.
   if (revisions.back().log_ratios.empty()) return out;
+  const std::size_t best = posterior.best();
+  const std::size_t single = unconfirmed(revisions, best);
+  if (single > 0 && posterior.hypotheses[best].probability >= confirmed_from) return single;
   for (std::size_t r = revisions.size(); r-- > 1;) {
     if (revisions[r].is_skipped) continue;
     Predicted before, after;
@@ -200,7 +218,8 @@ BisectState bisect_state(std::span<const RevisionPairs> revisions, const BisectP
   }
   const std::size_t best = posterior.best();
   if (posterior.hypotheses[best].probability < confidence) return BisectState::open;
-  return best == 0 ? BisectState::no_change : BisectState::found;
+  if (best == 0) return BisectState::no_change;
+  return unconfirmed(revisions, best) == 0 ? BisectState::found : BisectState::open;
 }
 
 }  // namespace halmark::history

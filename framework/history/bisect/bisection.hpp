@@ -54,8 +54,9 @@ std::size_t next_revision(std::span<const RevisionPairs> revisions,
 
 enum class BisectState { open, found, no_change };
 std::string_view bisect_state_name(BisectState state);
-// found: one revision has `confidence`. no_change: that there is none has it, or six pairs or more
-// of the bad revision lie within the floor with their whole 95 % interval.
+// found: one revision has `confidence`, and two pairs or more on either side. no_change: that there
+// is none has it, or six pairs or more of the bad revision lie within the floor with their whole 95
+// % interval.
 BisectState bisect_state(std::span<const RevisionPairs> revisions, const BisectPosterior& posterior,
                          double confidence, double floor);
 

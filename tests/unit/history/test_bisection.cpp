@@ -145,6 +145,21 @@ TEST(Bisection, starts_where_the_whole_change_shows_and_never_measures_the_good_
   EXPECT_EQ(bisect_state(revisions, only, 0.98, 0.01), BisectState::found);
 }
 
+TEST(Bisection, a_single_pair_on_either_side_names_no_commit_and_is_repeated_first) {
+  std::vector<RevisionPairs> revisions(4);
+  const std::vector<double> costs(4, 1.0);
+  revisions[3].log_ratios = {0.100, 0.101, 0.099};
+  revisions[1].log_ratios = {0.0, 0.001};
+  revisions[2].log_ratios = {0.1};
+  const BisectPosterior posterior = bisect_posterior(revisions);
+  EXPECT_EQ(posterior.best(), 2U);
+  EXPECT_GT(posterior.hypotheses[2].probability, 0.98);
+  EXPECT_EQ(bisect_state(revisions, posterior, 0.98, 0.01), BisectState::open);
+  EXPECT_EQ(next_revision(revisions, posterior, costs), 2U);
+  revisions[2].log_ratios.push_back(0.1);
+  EXPECT_EQ(bisect_state(revisions, bisect_posterior(revisions), 0.98, 0.01), BisectState::found);
+}
+
 TEST(Bisection, one_wild_pair_does_not_name_a_commit) {
   std::vector<RevisionPairs> revisions(3);
   revisions[1].log_ratios = {0.001, -0.002, 0.002, 0.0, 0.9};
