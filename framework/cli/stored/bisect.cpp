@@ -76,7 +76,6 @@ CommandResult execute(const GlobalOptions& global, BisectOptions& o) {
 Action add_bisect(OptionSet& app) {
   auto o = std::make_shared<BisectOptions>();
   bisect::BisectRequest& r = o->request;
-  app.add_option("series", o->series, "--built: kernels of the latest run whose names begin so");
   app.add_option("--good", r.good, "Revision without the change")->required();
   app.add_option("--bad", r.bad, "Later revision with it")->required();
   app.add_option("--build", r.build, "Shell command that builds a revision")->required();
@@ -89,6 +88,8 @@ Action add_bisect(OptionSet& app) {
       ->check(within(0.1, 86400.0))
       .with("--measure");
   app.add_option("--built", o->plugin, "Plugin file that --build writes, below its folder");
+  app.add_option("series", o->series, "--built: kernels of the latest run whose names begin so")
+      .with("--built");
   add_case_options(app, o->asked, "--built");
   app.add_option("--seconds", o->seconds, "--built: sampling time of a turn")
       ->check(within(0.001, 10.0))

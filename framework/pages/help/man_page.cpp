@@ -89,8 +89,10 @@ constexpr const char* exit_status =
     ".TP\n0\nDone; noise is a warning, not an error.\n"
     ".TP\n1\nAn error: storage, memory, a defect.\n"
     ".TP\n2\nInput was refused, in one line with its place; nothing was written.\n"
-    ".TP\n3\nA gate failed; of compare and history: something is slower.\n"
-    ".TP\n4\nDone in part; of compare: something is undecided or invalid.\n"
+    ".TP\n3\nA gate failed; of compare and history: something is slower; of bisect: nothing "
+    "changed.\n"
+    ".TP\n4\nDone in part; of compare: something is undecided or invalid; of bisect: no commit "
+    "yet.\n"
     ".TP\n5\nThis machine or its plugins cannot do it.\n"
     ".TP\n6\nA result was wrong.\n"
     ".TP\n130, 143\nInterrupted; the same command resumes.\n";
