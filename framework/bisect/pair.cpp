@@ -65,10 +65,6 @@ Result<double, PairFailure> figure_in(const std::string& folder, const std::stri
 
 }  // namespace
 
-std::optional<double> figure_of(const std::string& output, const std::string& expression) {
-  return last_figure(output, compiled(expression));
-}
-
 MeasurePair pairs_of_command(const std::string& command, const std::string& expression,
                              const ShellLimits& limits) {
   return [=, pattern = compiled(expression)](const std::string& good, const std::string& folder,

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "bisect/shell.hpp"
 #include "core/kernel_case.hpp"
@@ -21,11 +21,9 @@ struct PairFailure {
 using MeasurePair = std::function<Result<double, PairFailure>(
     const std::string& good, const std::string& folder, std::size_t pair)>;
 
-// Of a command's output: the last match, its first group where it has one; without an expression
-// the last number. Nothing where there is none. Throws Error (exit 2) for what is no expression.
-std::optional<double> figure_of(const std::string& output, const std::string& expression);
-
-// The command in both folders, once each; which goes first alternates.
+// The command in both folders, once each; which goes first alternates. Its figure is the last match
+// in its output, the first group where it has one; without an expression the last number. Throws
+// Error (exit 2) for what is no expression.
 MeasurePair pairs_of_command(const std::string& command, const std::string& expression,
                              const ShellLimits& limits);
 
