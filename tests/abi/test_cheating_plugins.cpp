@@ -86,8 +86,14 @@ class CheatingPlugin : public testing::TestWithParam<Cheat> {};
 
 TEST_P(CheatingPlugin, has_no_row_that_is_believed) {
   const Cheat& cheat = GetParam();
-  const Measurement row =
-      measure(std::string(cheat.script), cheat.of, cheat.is_apart, cheat.repeat);
+  const auto measured = [&] {
+    return measure(std::string(cheat.script), cheat.of, cheat.is_apart, cheat.repeat);
+  };
+  Measurement row = measured();
+  // A row misses what is wrong in each tenth execution with up to 1 % (checked_executions), two
+  // rows with 1 in 10,000.
+  const bool is_seldom = cheat.script.find("every_tenth") != cheat.script.npos;
+  if (is_seldom && row.status == Status::ok) row = measured();
   std::printf("%-36s %-13s %-13s %s\n", std::string(cheat.name).c_str(),
               std::string(cheat.status).c_str(), std::string(status_name(row.status)).c_str(),
               row.reason.c_str());
