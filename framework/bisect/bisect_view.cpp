@@ -15,14 +15,10 @@ namespace halmark::bisect {
 namespace {
 
 using history::BisectState;
-using report::rounded_percent_text;
+using report::probability_text;
 using report::signed_percent_text;
 
 constexpr double shown_probability = 0.01;
-
-std::string probability_text(double probability) {
-  return probability > 0.999 ? "> 99.9 %" : rounded_percent_text(probability);
-}
 
 std::string size_text(const Search& search, std::size_t revision) {
   const Interval interval = search.posterior.ratio_interval(revision);

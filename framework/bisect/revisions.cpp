@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double git_limit_s = 600;
-// git's output is read from its end, 64 KiB of it: hashes alone, and titles one by one.
-constexpr std::size_t hashes_at_once = 1000;
+// git's output is read from its end, 64 KiB of it: these hashes fit, and titles one by one.
+constexpr std::size_t commits_max = 1000;
 
 class Git {
  public:
@@ -82,8 +82,8 @@ std::vector<Commit> commits_between(const std::string& repository, const std::st
   std::istringstream hashes(
       git.text({"rev-list", "--first-parent", "--reverse", first + ".." + last}));
   for (std::string hash; std::getline(hashes, hash);) {
-    if (out.size() > hashes_at_once) {
-      throw refused("there are more than " + std::to_string(hashes_at_once) +
+    if (out.size() > commits_max) {
+      throw refused("there are more than " + std::to_string(commits_max) +
                         " commits between --good and --bad",
                     repository, "name two that are nearer: tags of releases between them");
     }
@@ -127,7 +127,8 @@ Build Builds::build(const Commit& commit) const {
     out.failure = ran.failure.reason;
   }
   out.seconds = seconds_since(begin);
-  write_kept(out, record(commit));
+  // What was missing may be there the next time.
+  if (out.failure.empty()) write_kept(out, record(commit));
   return out;
 }
 

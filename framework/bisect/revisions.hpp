@@ -43,7 +43,7 @@ void fields(V& v, M& m) {
 }
 
 // Builds of one repository by one command, by revision: FOLDER/HASH, and HASH.json beside it once
-// it has ended. Clones share the objects of the repository, which is not written to.
+// it has succeeded. Clones share the objects of the repository, which is not written to.
 class Builds {
  public:
   Builds(std::string repository, std::string command, std::string folder, ShellLimits limits);

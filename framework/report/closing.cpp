@@ -1,5 +1,8 @@
 #include "report/closing.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -52,17 +55,11 @@ std::string interference_text(const RunReport& report) {
          std::to_string(report.kernels.size()) + " kernels; halmark explain '" + most->first + "')";
 }
 
-std::string joined(const std::vector<std::string>& texts, const std::string& between) {
-  std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : between) + text;
-  return out;
-}
-
 // "roofline", "imported, fabric": of the front's times, those farther from a measurement last.
 std::string sources_text(const std::set<Provenance>& sources) {
-  std::vector<std::string> names;
-  for (const Provenance source : sources) names.emplace_back(provenance_name(source));
-  return joined(names, ", ");
+  std::vector<std::string_view> names;
+  for (const Provenance source : sources) names.push_back(provenance_name(source));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // What speaks against believing a measured front; empty where nothing does.
@@ -79,7 +76,7 @@ std::vector<std::string> doubts_of(const RunReport& report) {
 std::string basis_text(const RunReport& report, const std::vector<std::string>& doubts) {
   if (is_unmeasured(report))
     return "nothing was measured here; times from " + sources_text(front_sources(report));
-  return doubts.empty() ? "trustworthy" : joined(doubts, "; ");
+  return doubts.empty() ? "trustworthy" : fmt::format("{}", fmt::join(doubts, "; "));
 }
 
 // More runs, not better ones, would settle it.
@@ -95,8 +92,10 @@ std::string next_text(const RunReport& report, const std::vector<std::string>& d
     return "next: halmark tune SWEEP --validate=all runs every point of the front";
   if (is_unmeasured(report) || doubts.empty() || is_short)
     return "next: halmark export lists the points; --as ENGINE writes what an engine starts from";
-  if (!is_suspect(report) && !is_run)
-    return "next: halmark tune SWEEP --validate runs the front as a whole";
+  if (!is_suspect(report)) {
+    return is_run ? "next: halmark tune SWEEP --rerun --validate measures and runs once more"
+                  : "next: halmark tune SWEEP --validate runs the front as a whole";
+  }
   return std::string("next: close other programs (halmark doctor), then halmark tune SWEEP ") +
          (is_run ? "--rerun --validate" : "--rerun");
 }

@@ -101,7 +101,8 @@ Action add_bisect(OptionSet& app) {
   app.add_option("--build-limit", r.build_limit_s, "Seconds that a build may take")
       ->check(within(0.1, 86400.0));
   app.add_option("--folder", r.folder, "Where builds and pairs lie (default: the state folder)");
-  app.add_flag("--rerun", r.measures_again, "Measure all pairs again; builds stay");
+  app.add_flag("--rerun", r.measures_again,
+               "Measure all pairs again, where builds succeeded with those");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

@@ -98,6 +98,16 @@ TEST_F(Bisect, revisions_that_do_not_build_or_hang_are_skipped_and_named) {
   EXPECT_THAT(o.err, HasSubstr("skips "));
 }
 
+// What a build lacked may have been installed since.
+TEST_F(Bisect, a_revision_that_did_not_build_is_built_again_by_the_next_call) {
+  make_repository();
+  Arguments asked = bisect();
+  *(std::ranges::find(asked, "--build") + 1) = "test -e " + path("installed");
+  EXPECT_EQ(halmark(asked).exit_code, 5);
+  write("installed", "");
+  EXPECT_EQ(halmark(asked).exit_code, 0);
+}
+
 TEST_F(Bisect, a_figure_by_an_expression_that_grows_where_bigger_is_better_is_an_improvement) {
   make_repository();
   const Json data =

@@ -149,6 +149,7 @@ TEST(Closing, trusts_no_front_whose_runs_speak_against_it) {
     const auto lines = closing_lines(report);
     EXPECT_EQ(lines[1], std::string("basis: ") + c.basis) << c.what;
     EXPECT_THAT(lines[2], HasSubstr(c.next)) << c.what;
+    EXPECT_THAT(lines[2], testing::Not(HasSubstr("close other"))) << "no row was disturbed";
   }
   RunReport report = two_points();
   report.front.front().is_suspect = true;

@@ -215,7 +215,7 @@ TEST(Checkpoint, the_width_is_that_of_the_decoder) {
   EXPECT_EQ(checkpoint.hidden, 8);
   EXPECT_TRUE(checkpoint.embedding && checkpoint.head);
   EXPECT_THAT(report_of(header_of(tensors), tiny()).differences, IsEmpty());
-  // Norms of queries and of keys are as many as those of the width, and narrower.
+  // Norms of queries and of keys come in the number of those of the width, and are narrower.
   for (const std::string i : {"0", "1", "2", "3"}) {
     tensors.push_back({"model.layers." + i + ".self_attn.query_layernorm.weight", "BF16", {4}});
     tensors.push_back({"model.layers." + i + ".self_attn.key_layernorm.weight", "BF16", {4}});
