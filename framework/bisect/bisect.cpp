@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "bisect/kept.hpp"
+#include "bisect/stored_file.hpp"
 #include "core/input/places.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/digest.hpp"
@@ -70,13 +70,13 @@ class Bisection {
   void resume() {
     require_writable(file(), "--folder");
     if (request_.measures_again || !fs::exists(file())) return;
-    Pairs kept = read_kept<Pairs>(file().string());
+    Pairs kept = read_stored<Pairs>(file().string());
     if (kept.revisions.size() != search_.revisions.size()) return;
     search_.revisions = std::move(kept.revisions);
     if (search_.pairs() > 0) note("resumes with " + std::to_string(search_.pairs()) + " pairs");
   }
 
-  void keep() const { write_kept(Pairs{search_.revisions}, file().string()); }
+  void keep() const { write_stored(Pairs{search_.revisions}, file().string()); }
 
   void note(const std::string& line) const {
     if (request_.note) request_.note(line);

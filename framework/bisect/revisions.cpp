@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "bisect/kept.hpp"
+#include "bisect/stored_file.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 
@@ -108,7 +108,7 @@ bool Builds::has(const Commit& commit) const { return fs::exists(record(commit))
 
 Build Builds::build(const Commit& commit) const {
   if (has(commit)) {
-    return read_kept<Build>(record(commit));
+    return read_stored<Build>(record(commit));
   }
   const std::string where = folder(commit);
   fs::remove_all(where);  // of a build that was interrupted
@@ -128,7 +128,7 @@ Build Builds::build(const Commit& commit) const {
   }
   out.seconds = seconds_since(begin);
   // What was missing may be there the next time.
-  if (out.failure.empty()) write_kept(out, record(commit));
+  if (out.failure.empty()) write_stored(out, record(commit));
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace halmark::bisect {
 
 // Throws Error (exit 2) where it is damaged.
 template <class T>
-T read_kept(const std::string& path) {
+T read_stored(const std::string& path) {
   try {
     T out;
     json_fields::read(read_json_file(path), out);
@@ -25,7 +25,7 @@ T read_kept(const std::string& path) {
 }
 
 template <class T>
-void write_kept(const T& value, const std::string& path) {
+void write_stored(const T& value, const std::string& path) {
   write_whole_file(dump_json(json_fields::written(value)) + '\n', path);
 }
 
