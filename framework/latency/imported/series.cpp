@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 #include "core/text/error.hpp"
 
@@ -18,9 +17,13 @@ std::string lower(std::string_view text) {
 }
 
 std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
+  constexpr const char* blanks = " \t\n";
   std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
+  for (std::size_t at = 0; (at = text.find_first_not_of(blanks, at)) != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end;
+  }
   return out;
 }
 

@@ -36,6 +36,8 @@ void eliminate(std::span<double> rows, std::size_t n, std::size_t width) {
   }
 }
 
+constexpr std::size_t solved_max = 64;  // of one set of points
+
 }  // namespace
 
 LocalKriging::LocalKriging(std::vector<Point> points, Reach reach)
@@ -104,22 +106,35 @@ std::vector<LocalKriging::Neighbour> LocalKriging::neighbours(std::span<const do
   return heap;
 }
 
-std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double> asked,
-                                                         const LeftOut& left_out) const {
-  std::vector<double> place(asked.begin(), asked.end());
-  for (std::size_t d = 0; d < dimensions_; ++d) place[d] /= reach_of(d);
-  const double nugget = reach_.nugget;
-  const std::vector<Neighbour> near = neighbours(place, left_out);
-  const std::size_t n = near.size();
-  if (n < 2) return std::nullopt;
-  // Columns of the neighbours, then of their values, their correlations with the place, and ones.
-  const std::size_t width = n + 3;
-  std::array<double, neighbours_max*(neighbours_max + 3)> rows;
-  double nearest = std::numeric_limits<double>::infinity();
+// L^T of the neighbours' correlations, row by row, with the columns L^-1 y and L^-1 1.
+struct LocalKriging::Solved {
+  std::vector<std::size_t> of;  // the neighbours
+  std::vector<double> rows;
+  double ones_ones = 0, mean = 0, scatter = 0;
+
+  std::size_t width() const { return of.size() + 2; }
+  const double* row(std::size_t i) const { return rows.data() + i * width(); }
+  double value(std::size_t i) const { return row(i)[of.size()]; }
+  double one(std::size_t i) const { return row(i)[of.size() + 1]; }
+};
+
+const LocalKriging::Solved& LocalKriging::solved(std::span<const Neighbour> near) const {
+  std::vector<std::size_t> of;
+  std::uint64_t hash = 0;
+  for (const Neighbour& neighbour : near) {
+    of.push_back(neighbour.index);
+    hash = (hash ^ neighbour.index) * 0x9e3779b97f4a7c15u;
+  }
+  solved_.resize(solved_max);
+  std::shared_ptr<const Solved>& known = solved_[hash >> 32U & (solved_max - 1)];
+  if (known && known->of == of) return *known;
+  const std::size_t n = of.size();
+  Solved out{.of = std::move(of)};
+  out.rows.resize(n * out.width());
   for (std::size_t i = 0; i < n; ++i) {
-    double* row = rows.data() + i * width;
+    double* row = out.rows.data() + i * out.width();
     const double* at = coordinates_.data() + near[i].index * dimensions_;
-    row[i] = 1 + nugget;
+    row[i] = 1 + reach_.nugget;
     for (std::size_t j = i + 1; j < n; ++j) {
       const double* other = coordinates_.data() + near[j].index * dimensions_;
       double squared = 0;
@@ -128,32 +143,53 @@ std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double>
       row[j] = correlation(squared);
     }
     row[n] = points_[order_[near[i].index]].value;
-    row[n + 1] = correlation(near[i].squared);
-    row[n + 2] = 1;
-    nearest = std::min(nearest, near[i].squared);
+    row[n + 1] = 1;
   }
-  eliminate(rows, n, width);
-  double ones_ones = 0, c_ones = 0, c_c = 0, ones_y = 0, c_y = 0;
+  eliminate(out.rows, n, out.width());
+  double ones_y = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double* row = rows.data() + i * width + n;
-    const double y = row[0], c = row[1], one = row[2];
-    ones_ones += one * one;
-    c_ones += c * one;
-    c_c += c * c;
-    ones_y += one * y;
-    c_y += c * y;
+    out.ones_ones += out.one(i) * out.one(i);
+    ones_y += out.one(i) * out.value(i);
   }
-  const double mean = ones_y / ones_ones;
-  double scatter = 0;
+  out.mean = ones_y / out.ones_ones;
   for (std::size_t i = 0; i < n; ++i) {
-    const double* row = rows.data() + i * width + n;
-    scatter += (row[0] - mean * row[2]) * (row[0] - mean * row[2]);
+    const double apart = out.value(i) - out.mean * out.one(i);
+    out.scatter += apart * apart;
   }
   // Neighbours that agree to the last digit still leave doubt.
-  scatter = std::max(scatter / static_cast<double>(n - 1), 1e-8);
-  const double share = 1 + nugget - c_c + (1 - c_ones) * (1 - c_ones) / ones_ones;
-  return Prediction{.value = mean + c_y - mean * c_ones,
-                    .deviation = std::sqrt(std::max(share, nugget) * scatter),
+  out.scatter = std::max(out.scatter / static_cast<double>(n - 1), 1e-8);
+  known = std::make_shared<const Solved>(std::move(out));
+  return *known;
+}
+
+std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double> asked,
+                                                         const LeftOut& left_out) const {
+  std::vector<double> place(asked.begin(), asked.end());
+  for (std::size_t d = 0; d < dimensions_; ++d) place[d] /= reach_of(d);
+  std::vector<Neighbour> near = neighbours(place, left_out);
+  const std::size_t n = near.size();
+  if (n < 2) return std::nullopt;
+  std::ranges::sort(near, {}, &Neighbour::index);
+  const Solved& known = solved(near);
+  std::array<double, neighbours_max> c;  // the correlations with the place, then L^-1 of them
+  double nearest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    c[i] = correlation(near[i].squared);
+    nearest = std::min(nearest, near[i].squared);
+  }
+  double c_ones = 0, c_c = 0, c_y = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = known.row(i);
+    c[i] /= row[i];
+    for (std::size_t j = i + 1; j < n; ++j) c[j] -= c[i] * row[j];
+    c_ones += c[i] * known.one(i);
+    c_c += c[i] * c[i];
+    c_y += c[i] * known.value(i);
+  }
+  const double nugget = reach_.nugget;
+  const double share = 1 + nugget - c_c + (1 - c_ones) * (1 - c_ones) / known.ones_ones;
+  return Prediction{.value = known.mean + c_y - known.mean * c_ones,
+                    .deviation = std::sqrt(std::max(share, nugget) * known.scatter),
                     .distance = std::sqrt(nearest)};
 }
 

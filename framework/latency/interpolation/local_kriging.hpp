@@ -1,10 +1,11 @@
 // Ordinary kriging over the nearest points: a weighted mean of known values whose weights fall with
 // distance, sum to one and count clustered points once (Cressie 1993, section 3.2). Owns geometry
-// and linear algebra; what a dimension means is the caller's.
+// and linear algebra; what a dimension means is the caller's. One thread at a time may ask.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -55,10 +56,12 @@ class LocalKriging {
     double squared = 0;
     std::size_t index = 0;
   };
+  struct Solved;  // what a set of neighbours says to any place among them
   double reach_of(std::size_t dimension) const {
     return dimension == 0 ? reach_.first : reach_.others;
   }
   std::vector<Neighbour> neighbours(std::span<const double> place, const LeftOut& left_out) const;
+  const Solved& solved(std::span<const Neighbour> near) const;
   double squared_distance(std::span<const double> a, std::size_t b, double limit) const;
 
   std::vector<Point> points_;        // as given
@@ -68,6 +71,8 @@ class LocalKriging {
   std::vector<double> low_, high_;
   std::size_t dimensions_ = 0;
   Reach reach_;
+  // Places beside each other have the same neighbours: two of three are found here.
+  mutable std::vector<std::shared_ptr<const Solved>> solved_;
 };
 
 }  // namespace halmark

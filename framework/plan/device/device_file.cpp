@@ -208,15 +208,20 @@ Device parse_device(std::string_view text, std::string_view where) {
   return parse_device_file(text, where).device;
 }
 
-std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders) {
+std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders,
+                                           std::string_view text) {
   std::vector<DeviceFile> out;
   const auto id = [](const DeviceFile& file) -> const std::string& { return file.device.id; };
   for (const auto& folder : folders) {
     std::vector<DeviceFile> found;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().extension() != ".toml") continue;
-      found.push_back(read_device_file(entry.path().string()));
+      const std::string path = entry.path().string();
+      if (!path.ends_with(".toml")) continue;
+      const bool is_any = text.empty() || &folder != &folders.back();
+      if (is_any || read_input(path, toml_input).find(text) != std::string::npos) {
+        found.push_back(read_device_file(path));
+      }
     }
     std::erase_if(found, [&](const DeviceFile& file) {
       return std::ranges::find(out, file.device.id, id) != out.end();
@@ -245,8 +250,10 @@ std::optional<Device> find_device(std::string_view text,
       if (device.id == text) return device;
     }
   }
-  for (Device& device : known_devices(folders)) {
-    if (device.is_called(text)) return std::move(device);
+  for (const std::string_view spelling : {text, std::string_view()}) {
+    for (DeviceFile& file : known_device_files(folders, spelling)) {
+      if (file.device.is_called(text)) return std::move(file.device);
+    }
   }
   return std::nullopt;
 }

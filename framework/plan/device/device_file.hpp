@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device.hpp"
@@ -24,10 +25,12 @@ DeviceFile parse_device_file(std::string_view text, std::string_view where);
 Device read_device(const std::string& path);
 Device parse_device(std::string_view text, std::string_view where);
 
-// Every *.toml of the folders, sorted by id; of equal ids the one of the earlier folder.
-std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders);
+// Every *.toml of the folders, sorted by id; of equal ids the one of the earlier folder. With a
+// text only the files of the last folder, the shipped ones, that contain it.
+std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders,
+                                           std::string_view text = {});
 std::vector<Device> known_devices(const std::vector<std::filesystem::path>& folders);
-// The device of that id or alias; reads all files only where none has the id as its name.
+// The device of that id or alias; parses all files only where none has either as it is written.
 std::optional<Device> find_device(std::string_view text,
                                   const std::vector<std::filesystem::path>& folders);
 
