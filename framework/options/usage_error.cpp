@@ -54,12 +54,20 @@ std::optional<Error> unknown_word(
                    meant_option(name, rest, named, option_names(named)));
   }
   if (rest.empty()) return std::nullopt;
-  if (&named != &app) {
-    return refused("unexpected argument '" + rest.front() + "'", {},
-                   meant_word(rest.front(), named));
+  std::string words = &named == &app ? "" : named.get_name();
+  for (const CLI::Option* taken : named.get_options()) {
+    if (!taken->get_positional()) continue;
+    for (const std::string& word : taken->results()) words += ' ' + word;
   }
-  std::string words;
+  const bool takes_words = words != named.get_name();
   for (const std::string& word : rest) words += (words.empty() ? "" : " ") + word;
+  if (&named != &app) {
+    // "tune llama 70b on 4 h100": a question that begins with a command.
+    const std::string line = understood(words);
+    const bool is_question = !line.empty() && (rest.size() > 1 || takes_words);
+    return refused("unexpected argument '" + rest.front() + "'", {},
+                   is_question ? "try: " + line : meant_word(rest.front(), named));
+  }
   if (const std::string line = understood(words); !line.empty()) {
     return refused("'" + printable(words) + "' is no command", {}, "try: " + line);
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "core/json/json.hpp"
@@ -67,7 +69,54 @@ std::vector<std::string> words_of(std::string_view name) {
   return out;
 }
 
+bool is_letters(std::string_view word) {
+  return std::ranges::all_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
+}
+
+bool has_words(const std::vector<std::string>& of, const std::vector<std::string>& wanted) {
+  auto next = wanted.begin();
+  for (const std::string& word : of) {
+    if (next == wanted.end()) break;
+    const bool is_begun = is_letters(*next) && word.starts_with(*next) &&
+                          !std::isalpha(static_cast<unsigned char>(word[next->size()]));
+    if (word == *next || is_begun) {
+      ++next;
+    } else if (next == wanted.begin()) {
+      return false;
+    }
+  }
+  return next == wanted.end();
+}
+
+// "qwen2.5-72b": 2.5, 72.
+std::vector<double> numbers_in(const std::string& name) {
+  std::vector<double> out;
+  for (const char* at = name.c_str(); *at != '\0';) {
+    char* end = nullptr;
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(*at)) != 0;
+    if (is_digit) out.push_back(std::strtod(at, &end));
+    at = is_digit ? end : at + 1;
+  }
+  return out;
+}
+
 }  // namespace
+
+std::vector<std::string> with_words_of(std::string_view name,
+                                       const std::vector<std::string>& known) {
+  const auto shorter = pasted_name(name).shorter;
+  std::vector<std::string> out;
+  if (shorter.empty()) return out;
+  const std::vector<std::string> wanted = words_of(shorter.back());
+  std::ranges::copy_if(known, std::back_inserter(out), [&](const std::string& one) {
+    return one.find('/') == std::string::npos && has_words(words_of(one), wanted);
+  });
+  std::ranges::stable_sort(out, [](const std::string& a, const std::string& b) {
+    const std::size_t x = words_of(a).size(), y = words_of(b).size();
+    return x != y ? x < y : numbers_in(a) > numbers_in(b);
+  });
+  return out;
+}
 
 PastedName pasted_name(std::string_view name) {
   PastedName out;

@@ -28,6 +28,12 @@ PastedName pasted_name(std::string_view name);
 // with commas between them.
 std::string same_family(std::string_view name, const std::vector<std::string>& known);
 
+// Of `known`, those that have the words of `name` in its order, of which one of letters alone may
+// have a number behind it there ("qwen 72b" and qwen2.5-72b): the fewest further words first, of
+// these the highest version.
+std::vector<std::string> with_words_of(std::string_view name,
+                                       const std::vector<std::string>& known);
+
 // The id and the aliases of {"id", "aliases", "checkpoints", ...}, the id first.
 std::vector<std::string> model_names(const Json& document);
 

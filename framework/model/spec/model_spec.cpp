@@ -253,17 +253,20 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
     }
   }
   std::vector<ModelListing> listings;
-  std::vector<std::string> known;
+  std::vector<std::string> known, names;
   for (const fs::path& file : files) {
     listings.push_back(read_listing(file));
     known.push_back(file.stem().string());
+    names.push_back(known.back());
+    std::ranges::copy(listings.back().aliases, std::back_inserter(names));
   }
   const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
   if (found != nullptr) return {found->file};
   if (const auto cached = cached_config(id_or_path)) return {*cached, true};
   PastedName pasted = pasted_name(id_or_path);
   const std::string family = same_family(id_or_path, known);
-  std::vector<std::string> near = nearest(id_or_path, known);
+  std::vector<std::string> near = with_words_of(id_or_path, names);
+  if (near.empty()) near = nearest(id_or_path, known);
   for (const std::string& shorter : pasted.shorter) {
     if (near.empty() && family.empty()) near = nearest(shorter, known);
     found = find_listing(shorter, listings);

@@ -9,6 +9,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
+#include "model/spec/model_names.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/device/device_file.hpp"
 #include "report/glossary.hpp"
@@ -55,53 +56,82 @@ class Question {
     used_.resize(words_.size());
     find_devices(devices);
     find_model(models);
+    find_durations();
     find_numbers();
   }
 
-  std::string command() const {
+  // Of two models each has its line.
+  std::string command() {
+    const std::string line = command_of_model();
+    if (other_.empty() || devices_.size() > 1) return line;
+    std::swap(model_, other_);
+    return line + "; halmark " + command_of_model();
+  }
+
+ private:
+  std::string command_of_model() const {
     if (devices_.size() > 1) {
       return "compare-devices " + devices_[0] + ' ' + devices_[1] + option("--model", model_);
     }
     if (model_.empty()) return without_model();
     const std::string device = option("--device", devices_.empty() ? "" : devices_[0]);
+    const std::string ranks = option("--devices", count_ == "1" ? "" : count_);
+    if (!measured_.empty() && !device.empty()) {
+      return "model " + model_ + device + ranks + option("--batch", batch_) +
+             option("--context", context_) + ' ' + measured_;
+    }
     const std::string lengths = option("--input", input_) + option("--output", output_);
-    const bool asks_count = count_.empty() && !says({"tokens/s", "tok/s", "tps"});
-    if (!device.empty() && asks_count && (!rate_.empty() || !users_.empty())) {
-      return "plan-size " + model_ + device + option("--requests-per-s", rate_) +
+    const std::string some_device = device.empty() ? " --device DEVICE" : device;
+    const bool names_load =
+        !rate_.empty() || (!users_.empty() && says({"many", "need", "size", "cluster", "enough"}));
+    if (count_.empty() && names_load && !says({"tokens/s", "tok/s", "tps"})) {
+      return "plan-size " + model_ + some_device + option("--requests-per-s", rate_) +
              (rate_.empty() ? option("--users", users_) : "") + lengths;
     }
-    if (says({"train", "training", "pretrain", "finetune"})) {
-      return "plan-size " + model_ + (device.empty() ? " --device DEVICE" : device) +
-             " --tokens TOKENS --days DAYS";
+    if (says({"train", "training", "pretrain", "pretraining", "finetune", "fine-tune", "finetuning",
+              "fine-tuning", "lora", "sft"})) {
+      return count_.empty()
+                 ? "plan-size " + model_ + some_device + " --tokens TOKENS --days DAYS"
+                 : "model " + model_ + " --phase training" + device + option("--devices", count_);
+    }
+    if (device.empty() && says({"gpu", "gpus", "hardware", "card", "cards", "device"}) &&
+        says({"which", "what", "cheapest", "best", "buy", "rent"})) {
+      return "compare-devices DEVICE DEVICE --model " + model_;
+    }
+    std::string engine;
+    for (const char* name : {"vllm", "sglang", "trtllm"}) {
+      if (says({name})) engine = name;
     }
     if (says({"fastest", "best", "optimal", "config", "configuration", "layout", "deploy", "serve",
-              "serving", "tune", "cheapest"})) {
-      std::string engine;
-      for (const char* name : {"vllm", "sglang", "trtllm"}) {
-        if (says({name})) engine = name;
-      }
+              "serving", "tune", "cheapest", "parallel", "parallelism", "pipeline", "disaggregated",
+              "disaggregation"}) ||
+        !engine.empty() || !ttft_.empty() || !tpot_.empty() ||
+        (says({"batch"}) && batch_.empty())) {
       return "tune " + model_ + device + option("--devices", count_) + lengths +
-             option("--as", engine);
+             option("--ttft", ttft_) + option("--tpot", tpot_) + option("--as", engine);
     }
-    const std::string ranks = option("--devices", count_ == "1" ? "" : count_);
     if (says({"context"}) && says({"long", "longest", "max", "maximum", "how"})) {
       return "model " + model_ + device + ranks + option("--batch", users_) + " --max-context";
     }
-    if (!device.empty() && !users_.empty() && !input_.empty() && !output_.empty()) {
-      return "model " + model_ + device + ranks + option("--concurrency", users_) + lengths;
+    if (!device.empty() && !input_.empty() &&
+        (!output_.empty() || !users_.empty() || says({"ttft"}))) {
+      return "model " + model_ + device + ranks +
+             option("--concurrency", users_.empty() ? "1" : users_) + option("--input", input_) +
+             option("--output", output_.empty() ? "200" : output_);
     }
-    return "model " + model_ + device + ranks + option("--batch", users_) +
-           option("--context", context_);
+    return "model " + model_ + device + ranks +
+           option("--batch", batch_.empty() ? users_ : batch_) + option("--context", context_);
   }
 
- private:
   // What belongs to no model: this machine, and the tools around a measurement.
   std::string without_model() const {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 22> lines = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 24> lines = {{
         {"nightly", "explain nightly"},
         {"night", "explain nightly"},
         {"ci", "explain nightly"},
         {"quickstart", "tune quickstart"},
+        {"import", "import TOOL FILE"},
+        {"convert", "import TOOL FILE"},
         {"kernel", "judge KERNEL.c --op gemm"},
         {"gemm", "bench --op gemm"},
         {"attention", "bench --op attention"},
@@ -122,8 +152,9 @@ class Question {
         {"page", "serve"},
     }};
     if (!devices_.empty()) {
-      return words_.size() == 1 ? "devices " + devices_[0]
-                                : "compare-devices " + devices_[0] + " DEVICE";
+      return says({"compare", "compared", "vs", "versus", "than"})
+                 ? "compare-devices " + devices_[0] + " DEVICE"
+                 : "devices " + devices_[0];
     }
     for (const auto& [word, line] : lines) {
       if (says({word})) return std::string(line);
@@ -188,10 +219,11 @@ class Question {
       }
       const std::string one = run.ends_with('s') ? run.substr(0, run.size() - 1) : run;
       const auto called = [&](const Device& device) {
-        return device.is_called(run) || device.is_called(one) ||
+        return device.is_called(one) ||
                (!has(one, std::isalpha) && one.size() > 2 && device.id.ends_with('-' + one));
       };
-      const auto of = std::ranges::find_if(known, called);
+      auto of = std::ranges::find_if(known, [&](const Device& d) { return d.is_called(run); });
+      if (of == known.end()) of = std::ranges::find_if(known, called);
       if (of == known.end()) return false;
       if (count.empty() && at > 0 && !used_[at - 1]) {
         count = number_of(lower(words_[at - 1]));
@@ -221,6 +253,55 @@ class Question {
       model_ = shell_word(run);
       return true;
     });
+    std::vector<std::string> known;
+    for (const ModelListing& listing : list_models(folders)) {
+      known.push_back(listing.id);
+      known.insert(known.end(), listing.aliases.begin(), listing.aliases.end());
+    }
+    // "llama 70b": the newest of that family and size.
+    each_run(3, [&](const std::string& run, std::size_t) {
+      if (!has(run, std::isalpha) || run.find('-') == std::string::npos) return false;
+      const std::vector<std::string> named = with_words_of(run, known);
+      if (!named.empty()) (model_.empty() ? model_ : other_) = named.front();
+      return !named.empty();
+    });
+  }
+
+  // "30 ms", "30ms", "1s": as an option takes it.
+  std::string duration_at(std::size_t at) const {
+    const std::string word = lower(words_[at]);
+    const std::size_t end = word.find_first_not_of("0123456789.");
+    if (end == 0 || used_[at]) return {};
+    if (end != std::string::npos) return is_one_of_units(word.substr(end)) ? word : "";
+    const std::string unit = at + 1 < words_.size() ? lower(words_[at + 1]) : "";
+    return is_one_of_units(unit) ? word + unit : "";
+  }
+  static bool is_one_of_units(const std::string& text) { return text == "ms" || text == "s"; }
+
+  bool is_near(std::size_t at, Names names) const {
+    for (std::size_t i = at - std::min<std::size_t>(at, 3); i <= at + 3; ++i) {
+      if (is_one_of(i, names)) return true;
+    }
+    return false;
+  }
+
+  // A limit, or what somebody measured and asks about.
+  void find_durations() {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const std::string duration = duration_at(i);
+      if (duration.empty()) continue;
+      const bool is_first = is_near(i, {"ttft"});
+      if (is_first || is_near(i, {"tpot", "itl"})) {
+        (is_first ? ttft_ : tpot_) = duration;
+      } else if (duration.ends_with("ms") && is_measured()) {
+        measured_ = "--measured-ms " + duration.substr(0, duration.size() - 2);
+      }
+      used_[i] = true;
+    }
+  }
+  bool is_measured() const {
+    return says({"measure", "measured", "get", "getting", "see", "seeing", "good", "normal",
+                 "plausible", "slow", "per", "only", "bad", "expected"});
   }
 
   void find_numbers() {
@@ -232,12 +313,17 @@ class Question {
         input_ = number;
       } else if (is_one_of(next, {"out", "output", "answer"})) {
         output_ = number;
-      } else if (is_one_of(next, {"context"}) || (i > 0 && is_one_of(i - 1, {"context"}))) {
+      } else if (is_one_of(next, {"context"}) || (i > 0 && is_one_of(i - 1, {"context"})) ||
+                 (number.ends_with('k') && i > 0 && is_one_of(i - 1, {"at", "with"}))) {
         context_ = number;
+      } else if (is_one_of(i + 1, {"tokens/s", "tok/s", "tps"}) && is_measured()) {
+        measured_ = "--tokens-per-s " + number;
       } else if (is_one_of(next, {"requests/s", "rps", "qps", "req/s"})) {
         rate_ = number;
       } else if (is_one_of(next, {"users", "clients", "requests", "concurrency"})) {
         users_ = number;
+      } else if (i > 0 && is_one_of(i - 1, {"batch"})) {
+        batch_ = number;
       }
     }
   }
@@ -245,7 +331,8 @@ class Question {
   std::vector<std::string> words_;
   std::vector<bool> used_;
   std::vector<std::string> devices_;
-  std::string model_, count_, input_, output_, context_, rate_, users_;
+  std::string model_, other_, count_, input_, output_, context_, rate_, users_, batch_;
+  std::string ttft_, tpot_, measured_;
 };
 
 }  // namespace
