@@ -46,7 +46,7 @@ install(FILES
   framework/cmake/HalmarkPlugin.cmake
   DESTINATION ${package_folder})
 
-# Pages where the README's links expect them, and the client of studies for pip.
+# Pages where the README's links expect them, and the Python package for pip, which reads its version there.
 install(FILES CHANGELOG.md HACKING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)  # as Debian looks for it
 file(GLOB_RECURSE pages RELATIVE ${PROJECT_SOURCE_DIR} results/*.md framework/*.md kernels/*.md
@@ -56,6 +56,8 @@ foreach(page IN ITEMS README.md LISTS pages)
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()
 install(DIRECTORY search/python DESTINATION share/halmark PATTERN "__pycache__" EXCLUDE)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/python/version CONTENT "@PROJECT_VERSION@\n" @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/python/version DESTINATION share/halmark/python)
 
 # Man pages and completions come from the help of the program that was built.
 if(NOT CMAKE_CROSSCOMPILING)
@@ -85,8 +87,10 @@ if(NOT CMAKE_CROSSCOMPILING)
   ]])
 endif()
 
-# `cpack -G DEB` in the build folder. Debian's tool finds the libraries that it depends on. What was
-# built is packaged; nothing is built for it.
+# `cpack -G DEB` in the build folder (scripts/make-packages deb). Debian's tool finds the libraries that it depends on; they
+# differ between releases, so the package names the one that it was built on. What was built is packaged; nothing is built for it.
+cmake_host_system_information(RESULT distribution QUERY DISTRIB_INFO)
+set(CPACK_DEBIAN_PACKAGE_RELEASE "1~${distribution_ID}${distribution_VERSION_ID}")
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(CPACK_PACKAGE_NAME halmark)
 set(CPACK_PACKAGE_VENDOR "Halmark maintainers")

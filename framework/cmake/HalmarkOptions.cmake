@@ -22,6 +22,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(HALMARK_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/halmark/plugins)
 set(HALMARK_MODULE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/halmark/modules)
+foreach(data configs framework/abi/plugin_template tests/conformance/offers)
+  get_filename_component(name ${data} NAME)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/halmark)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${data} ${PROJECT_BINARY_DIR}/share/halmark/${name} SYMBOLIC)
+endforeach()
 
 # ccache, where it is installed, finds what another clone of this tree compiled: paths below the tree count as relative, and
 # a precompiled header counts by its content.
@@ -33,6 +38,8 @@ if(HALMARK_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   foreach(language C CXX CUDA)
     set(CMAKE_${language}_COMPILER_LAUNCHER ${launcher})
   endforeach()
+elseif(PROJECT_IS_TOP_LEVEL)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)  # as ccache makes them
 endif()
 
 execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

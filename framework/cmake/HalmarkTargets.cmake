@@ -42,9 +42,9 @@ function(halmark_add_room name)
   halmark_use_precompiled(halmark_${name} ${precompiled} framework/precompiled.hpp)
 endfunction()
 
-# halmark_add_module(<room> <name> SOURCES ... [LINK ...]): halmark_<name>.so, which the room opens when it needs it
-# (core/module.hpp), with the libraries that it brings.
-function(halmark_add_module room name)
+# halmark_add_module(<user> <name> SOURCES ... [LINK ...]): halmark_<name>.so, which the target <user> opens when it needs it
+# (core/module.hpp), with the libraries that it brings. One that was not built, since its user was not, is not installed.
+function(halmark_add_module user name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
   add_library(halmark_module_${name} MODULE ${arg_SOURCES})
   set_target_properties(halmark_module_${name} PROPERTIES PREFIX "" OUTPUT_NAME halmark_${name}
@@ -52,17 +52,20 @@ function(halmark_add_module room name)
   target_include_directories(halmark_module_${name} PRIVATE ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR})
   target_link_libraries(halmark_module_${name} PRIVATE ${arg_LINK})
   halmark_compile_options(halmark_module_${name})
-  add_dependencies(halmark_${room} halmark_module_${name})
-  install(TARGETS halmark_module_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/modules)
+  add_dependencies(${user} halmark_module_${name})
+  install(TARGETS halmark_module_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/modules OPTIONAL)
 endfunction()
 
-# halmark_add_program(<name> SOURCES ... [LINK ...])
+# halmark_add_program(<name> SOURCES ... [LINK ...]). Its path to modules, and to the libraries that scripts/make-packages puts
+# beside them, is of the old kind (DT_RPATH), which holds for what a plugin opens and for libraries of libraries too.
 function(halmark_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
-  set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN/../lib/halmark/modules"
-    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/halmark/modules")
+  set_target_properties(${name} PROPERTIES
+    BUILD_RPATH "$ORIGIN/../lib/halmark/modules:$ORIGIN/../lib/halmark/libraries"
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/halmark/modules:$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/halmark/libraries")
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR})
   halmark_compile_options(${name})
   if(HALMARK_SANITIZE)

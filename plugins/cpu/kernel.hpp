@@ -25,7 +25,7 @@ struct Device {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-class Comm;  // comm.hpp; only built with MPI
+class Comm;  // mpi/comm.hpp; only built with MPI
 
 namespace domain = halmark::plugin::domain;
 using halmark::plugin::Domain;

@@ -14,18 +14,28 @@ like may have one each of the same storage and name. Nothing but the standard li
 import importlib.metadata
 import json
 import math
+import os
 import shutil
 import subprocess
 
 try:
-    __version__ = importlib.metadata.version("halmark-study")
+    __version__ = importlib.metadata.version("halmark")
 except importlib.metadata.PackageNotFoundError:  # beside the caller, not installed
     __version__ = "not installed"
-__all__ = ["Study", "StudyError", "Trial"]
+__all__ = ["Study", "StudyError", "Trial", "program_path"]
 
 
 class StudyError(Exception):
     """What the server refused, or why it ended: its own line, with the way out where it has one."""
+
+
+def program_path(program="halmark"):
+    """Where a program of Halmark lies: in the installed package, else on the PATH; StudyError where it is absent."""
+    inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "halmark", "program", "bin", program)
+    found = shutil.which(inside) or shutil.which(program)
+    if found is None:
+        raise StudyError(f"there is no program '{program}': name it with program=, or put its folder in PATH")
+    return found
 
 
 class Trial:
@@ -75,18 +85,14 @@ class Study:
     seed     equal seeds propose equal trials
     trials   budget of the study, of all its processes together; 0 = none
     lease_s  seconds without a sign of life after which a lost process' trial is given to another
-    program  the executable, a name on the PATH or a path
+    program  the executable: of the package, a name on the PATH, or a path
 
     Raises StudyError with the server's line where it cannot be opened.
     """
 
     def __init__(self, space, *, storage=None, name=None, sampler="auto", seed=1, trials=0,
                  lease_s=60, program="halmark"):
-        found = shutil.which(program)
-        if found is None:
-            raise StudyError(f"there is no program '{program}': name it with program=, or put its "
-                             "folder in PATH")
-        command = [found, "study", "serve", str(space), "--sampler", sampler, "--seed", str(seed),
+        command = [program_path(program), "study", "serve", str(space), "--sampler", sampler, "--seed", str(seed),
                    "--trials", str(trials), "--lease", str(lease_s), "--quiet"]
         if storage is not None:
             command += ["--study", storage]

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "core/input/places.hpp"
 #include "session.hpp"
 
 namespace halmark::conformance {
@@ -132,8 +133,9 @@ std::string path_of(const DeviceUnderTest& device) {
 bool is_lowered(const DeviceUnderTest& device) { return ceiling(device) < best_path(device); }
 
 void register_offer(const PluginUnderTest& plugin, const DeviceUnderTest& device) {
-  const fs::path folder = fs::path(HALMARK_OFFERS) / plugin.label;
-  if (!fs::exists(folder)) return;  // a plugin, or a machine, without this tree
+  const fs::path shared = program_path().parent_path().parent_path() / "share/halmark";
+  const fs::path folder = shared / "offers" / plugin.label;
+  if (!fs::exists(folder)) return;  // a plugin outside this tree, or this suite installed
   add_test(plugin, device, "offers_what_is_listed",
            [&plugin, &device, file = folder / (path_of(device) + ".txt")] {
              compare(plugin, device, file);

@@ -59,12 +59,10 @@ std::vector<fs::path> config_dirs(std::string_view kind) {
   std::error_code ignored;
   const fs::path own = xdg("XDG_CONFIG_HOME", ".config") / kind;  // of this user
   if (fs::is_directory(own, ignored)) out.push_back(own);
-  for (const fs::path& root :
-       {prefix / "share/halmark/configs", fs::path(HALMARK_SOURCE_CONFIGS)}) {
-    if (fs::is_directory(root / kind, ignored)) {
-      out.push_back(root / kind);
-      break;
-    }
+  // In a build tree a link to those of the source tree.
+  const fs::path shipped = fs::canonical(prefix / "share/halmark/configs", ignored);
+  if (!shipped.empty() && fs::is_directory(shipped / kind, ignored)) {
+    out.push_back(shipped / kind);
   }
   return out;
 }
@@ -79,9 +77,7 @@ fs::path plugin_template_dir() {
   const fs::path installed =
       program_path().parent_path().parent_path() / "share/halmark/plugin_template";
   std::error_code ignored;
-  for (const fs::path& folder : {installed, fs::path(HALMARK_SOURCE_PLUGIN_TEMPLATE)}) {
-    if (fs::is_directory(folder, ignored)) return folder;
-  }
+  if (fs::is_directory(installed, ignored)) return installed;
   throw unfit("the template of a plugin is not installed: " + installed.string(),
               "reinstall halmark: cmake --install");
 }

@@ -9,13 +9,12 @@
 namespace halmark {
 
 std::filesystem::path program_path();
-// <prefix>/share/halmark/configs when installed, the source tree's configs from a build tree, with
+// <prefix>/share/halmark/configs, in a build tree a link to the source tree's, with
 // HALMARK_CONFIG_PATH (colon-separated) searched first.
 std::vector<std::filesystem::path> config_dirs(std::string_view kind);  // "models", "devices"
 // The prefix of an installed halmark; empty when the program runs from a build tree.
 std::filesystem::path installation_prefix();
-// What `new-plugin` copies. Throws Error (exit 5) where neither an installation nor the source tree
-// has it.
+// What `new-plugin` copies. Throws Error (exit 5) where it is not there.
 std::filesystem::path plugin_template_dir();
 std::filesystem::path state_dir();  // not created
 // The file that `peaks` writes for this machine.

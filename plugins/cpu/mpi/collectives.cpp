@@ -77,7 +77,7 @@ class CollectivePrepared : public Prepared {
     }
     info.implementation = collective.call;
     info.library = "MPI";
-    info.library_version = Comm::library_version();
+    info.library_version = comm.library_version();
   }
 
   void run(void* const* buffers, void*) override {

@@ -57,5 +57,5 @@ with tempfile.TemporaryDirectory() as scratch:
     cache = pathlib.Path(scratch, "cache")
     first, second = built(one, cache), built(two, cache)
     print(f"hits of compilations: {first[0]} of {first[1]}, then {second[0]} of {second[1]}")
-    # Compiled for each: what knows where the tree lies (tests/checkout.cpp, core/input/places.cpp) and its revision.
+    # Compiled for each: what knows where the tree lies (tests/checkout.cpp) and its revision.
     sys.exit(0 if second[1] >= 10 and second[1] - second[0] <= 3 else 1)

@@ -40,6 +40,8 @@ TEST_F(Install, has_programs_headers_library_pages_manuals_completions_and_the_l
                            "share/halmark/configs/sweeps/quickstart.toml",
                            "share/halmark/configs/grafana/halmark.json",
                            "share/halmark/python/halmark_study.py",
+                           "share/halmark/python/halmark/__init__.py",
+                           "share/halmark/python/version",
                            "share/doc/halmark/README.md",
                            "share/doc/halmark/LICENSE",
                            "share/doc/halmark/copyright",
