@@ -41,8 +41,9 @@ class Refused(Exception):
 def output_of(*command, **options):
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode != 0:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no word why"]
-        raise Refused(f"{command[0]} failed with exit code {done.returncode}: {last[0]}")
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()] or ["no word why"]
+        why = next((line for line in lines if "cannot" in line), lines[-1])
+        raise Refused(f"{command[0]} failed with exit code {done.returncode}: {why}")
     return done.stdout
 
 
@@ -58,16 +59,15 @@ def files_below(folder):
 # -- what is asked for ---------------------------------------------------------------------------
 
 def require_build(build):
-    cache = build / "CMakeCache.txt"
-    for needed in (cache, build / "bin/halmark", build / "bin/halmark-worker"):
-        if not needed.exists():
-            raise Refused(f"{build} is no build of Halmark: {needed.name} is not there; build it "
-                          "(cmake --build), or leave --build out and a release is built")
+    for needed in ("CMakeCache.txt", "bin/halmark", "bin/halmark-worker", "lib/halmark/plugins/hm_*.so"):
+        if not list(build.glob(needed)):
+            raise Refused(f"{build} is no whole build of Halmark: {needed} is not there; build halmark, halmark-worker and "
+                          "plugins (cmake --build), or leave --build out and a release is built")
     machine = re.search(r"Machine: +(.*)", output_of("readelf", "-h", build / "bin/halmark", env={**os.environ, "LC_ALL": "C"}))
     if platform.machine().replace("_", "-") not in machine[1].lower().replace("_", "-"):
         raise Refused(f"{build} is built for another processor ({machine[1]}), and its libraries are not here: "
                       "pack it on a machine of its kind")
-    return re.search(r"CMAKE_PROJECT_VERSION:\w+=(.*)", cache.read_text())[1]
+    return re.search(r"CMAKE_PROJECT_VERSION:\w+=(.*)", (build / "CMakeCache.txt").read_text())[1]
 
 
 def require_tools(kinds):

@@ -50,7 +50,8 @@ MakeMpiComm* mpi_module() {
   void* const made = handle == nullptr ? nullptr : ::dlsym(handle, make_mpi_comm_symbol);
   if (made == nullptr) {
     throw halmark::plugin::failure(
-        HM_INTERNAL, "MPI cannot be opened (apt-get install openmpi-bin): " + std::string(dlerror()));
+        HM_INTERNAL,
+        "MPI cannot be opened (apt-get install openmpi-bin): " + std::string(dlerror()));
   }
   return reinterpret_cast<MakeMpiComm*>(made);
 }

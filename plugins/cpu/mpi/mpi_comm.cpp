@@ -101,8 +101,7 @@ MpiComm::Runtime::~Runtime() {
   if (owned && finalized == 0) MPI_Finalize();
 }
 
-MpiComm::MpiComm(std::string_view token, std::uint32_t rank, std::uint32_t size,
-                 bool has_threads) {
+MpiComm::MpiComm(std::string_view token, std::uint32_t rank, std::uint32_t size, bool has_threads) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
@@ -171,7 +170,7 @@ MpiComm::Sum MpiComm::sum_of(std::int32_t dtype) const {
 }
 
 void MpiComm::all_reduce(const void* source, void* target, std::int64_t count,
-                      std::int32_t dtype) const {
+                         std::int32_t dtype) const {
   const Sum sum = sum_of(dtype);
   in_pieces(count, [&](std::int64_t first, int length) {
     const std::int64_t offset_bytes = first * sum.width_bytes;
@@ -182,7 +181,7 @@ void MpiComm::all_reduce(const void* source, void* target, std::int64_t count,
 }
 
 void MpiComm::reduce_scatter(const void* source, void* target, std::int64_t count,
-                          std::int32_t dtype) const {
+                             std::int32_t dtype) const {
   const Sum sum = sum_of(dtype);
   check(MPI_Reduce_scatter_block(source, target, static_cast<int>(count), sum.type, sum.op, comm_),
         "MPI_Reduce_scatter_block");

@@ -135,10 +135,10 @@ def own_suite():
 
 
 def mirror():
-    for file in [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]:
-        if file.exists() and (found := re.search(r"^(?:URIs:|deb) .*?(https?://\S+)", file.read_text(), re.MULTILINE)):
-            return found[1]
-    skip("no mirror of packages is known here")
+    """Where this machine gets its own release from."""
+    targets = run("apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)").splitlines()
+    found = [line.split()[2] for line in targets if line.startswith(f"{own_suite()} main ")]
+    return found[0] if found else skip("apt knows no mirror of this release here")
 
 
 class Bare:
@@ -152,33 +152,31 @@ class Bare:
             skip(f"debootstrap made no {suite}: {done.stdout.strip().splitlines()[-1:]}")
         for name in ("resolv.conf", "hosts"):
             shutil.copy(f"/etc/{name}", root / "etc" / name)
-        shutil.copytree("/etc/ssl/certs", root / "etc/ssl/certs", dirs_exist_ok=True)
         expect(not list(root.glob("usr/bin/*gcc*")), "there is a compiler")
-        (root / "home/one").mkdir()
 
     def run(self, script, network=False, codes=(0,)):
         """A script of bash in the folder of a person without rights of the machine's own."""
         enter = ('for part in proc sys dev; do mount --rbind /$part "$0/$part"; done; exec chroot "$0" /usr/bin/env -i '
-                 f'HOME=/home/one LANG=C.UTF-8 {QUIET_PATH} DEBIAN_FRONTEND=noninteractive bash -ec "cd; $1"')
+                 f'HOME=/srv LANG=C.UTF-8 {QUIET_PATH} DEBIAN_FRONTEND=noninteractive bash -ec "cd; $1"')
         apart = ["unshare", "--mount", "--propagation", "private"] + ([] if network else ["--net"])
         return run(*apart, "sh", "-ec", enter, self.root, script, codes=codes)
 
     def files(self):
         """What a package could leave behind; databases, logs and caches of the package tools are theirs."""
-        theirs = ("var/", "tmp/", "proc/", "sys/", "dev/", "run/", "home/", "root/", "etc/ld.so.cache", "etc/resolv.conf")
+        theirs = ("var/", "tmp/", "proc/", "sys/", "dev/", "run/", "srv/", "root/", "etc/ld.so.cache", "etc/resolv.conf")
         return {name for path in self.root.rglob("*") if path.is_file() or path.is_symlink()
                 if not (name := str(path.relative_to(self.root))).startswith(theirs) and "__pycache__" not in name}
 
     def use(self, program):
-        work = self.root / "home/one/work"
+        work = self.root / "srv/work"
         work.mkdir(parents=True, exist_ok=True)
         three_uses(lambda *arguments, **options: self.run("cd work; " + shlex.join([program, *arguments]),
                                                           **options), work)
         said = self.run(f"{program} serve --port 8765 >log 2>&1 & sleep 2; exec 3<>/dev/tcp/127.0.0.1/8765; "
                         r"printf 'GET / HTTP/1.1\r\nHost: 127.0.0.1:8765\r\n\r\n' >&3; head -n 1 <&3; kill $!", network=True)
         expect("200" in said, "the page is not served", said)
-        shutil.rmtree(self.root / "home/one")
-        (self.root / "home/one").mkdir()
+        shutil.rmtree(self.root / "srv")
+        (self.root / "srv").mkdir()
 
     def require_unchanged(self, before, what):
         left = sorted(self.files() - before)
