@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 
+#include "report/charts/charts.hpp"
 #include "report/page/html_page.hpp"
 #include "report/report.hpp"
 #include "report/served_table.hpp"
@@ -252,7 +253,13 @@ std::string served_html(const ServedReport& r) {
   for (const std::string& text : answer_lines(r)) out += element("p", text);
   out += element("p", title_of_front(r) + (r.next.empty() ? "" : "; next: " + r.next));
   if (r.chosen) out += element("p", given_up_text(r));
-  if (!r.front.empty()) out += report::table_html(front_table(r, all_points(r)), "front");
+  if (!r.front.empty()) {
+    std::vector<std::string> dtypes;
+    for (const ServedPoint& point : r.front) dtypes.push_back(point.configuration.precision.name);
+    out += "<figure style=\"max-width:720px\">" + report::served_front_chart(r) + "<figcaption>" +
+           report::dtype_legend(dtypes) + "</figcaption></figure>\n" +
+           report::table_html(front_table(r, all_points(r)), "front");
+  }
   if (!r.least.empty() && !r.front.empty()) out += element("p", "too large: " + r.least);
   out += list(counts(r));
   std::vector<std::string> missed;

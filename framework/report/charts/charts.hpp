@@ -7,10 +7,18 @@
 #include "report/charts/svg.hpp"
 #include "report/front_view.hpp"
 
+namespace halmark {
+struct ServedReport;
+}
+
 namespace halmark::report {
 
 // Latency against throughput of one phase; marker size is memory, markers link to their breakdown.
 std::string front_chart(const PhaseView& view, const RunReport& report);
+
+// What a user gets against what a device gives, of a served load: the choice is larger, and has its
+// 90 % interval.
+std::string served_front_chart(const ServedReport& report);
 
 // Fronts of several runs of one phase, each with its look.
 std::string runs_chart(const std::vector<PhaseView>& views, const std::string& name);

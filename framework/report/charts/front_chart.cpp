@@ -107,17 +107,6 @@ std::string front_points(const PhaseView& view, const Canvas& canvas) {
   return bars + markers;
 }
 
-// From the marker's edge to the nearest point of the label.
-std::string leader(Point point, double radius, const Box& box) {
-  const Point end{std::clamp(point.x, box.left, box.right),
-                  std::clamp(point.y, box.top, box.bottom)};
-  const double length = std::hypot(end.x - point.x, end.y - point.y);
-  if (length <= radius) return {};
-  const Point start{point.x + (end.x - point.x) * radius / length,
-                    point.y + (end.y - point.y) * radius / length};
-  return svg_line(start, end, "leader");
-}
-
 LabelPlacer placer_for(const PhaseView& view, const Canvas& canvas,
                        const std::vector<Point>& corners) {
   LabelPlacer placer({left + 2, top + 2, right - 2, bottom - 2}, label_font);
@@ -143,10 +132,7 @@ std::string labels(const PhaseView& view, const Canvas& canvas, LabelPlacer plac
     const Point point = canvas.at(*row.estimate);
     const double radius = canvas.radius(*row.estimate);
     const std::string text = row.label + (row.point->is_suspect ? " (suspect)" : "");
-    const auto placed = placer.place(point, radius, text);
-    if (!placed) continue;  // the table beside the chart names every point
-    if (placed->needs_leader) out += leader(point, radius, placed->box);
-    out += svg_text(placed->at, Anchor::start, "label", text);
+    out += placer.label(point, radius, text);
   }
   return out;
 }

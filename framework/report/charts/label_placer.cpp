@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace halmark::report {
 namespace {
@@ -17,6 +18,17 @@ Box box_at(Point point, double reach, Point direction, double width, double heig
   const double left = direction.x > 0 ? x : direction.x < 0 ? x - width : x - width / 2;
   const double top = direction.y > 0 ? y : direction.y < 0 ? y - height : y - height / 2;
   return {left, top, left + width, top + height};
+}
+
+// From the marker's edge to the nearest point of the label.
+std::string leader(Point point, double radius, const Box& box) {
+  const Point end{std::clamp(point.x, box.left, box.right),
+                  std::clamp(point.y, box.top, box.bottom)};
+  const double length = std::hypot(end.x - point.x, end.y - point.y);
+  if (length <= radius) return {};
+  const Point start{point.x + (end.x - point.x) * radius / length,
+                    point.y + (end.y - point.y) * radius / length};
+  return svg_line(start, end, "leader");
 }
 
 }  // namespace
@@ -46,6 +58,13 @@ std::optional<LabelPlacer::Placed> LabelPlacer::place(Point point, double radius
     }
   }
   return std::nullopt;
+}
+
+std::string LabelPlacer::label(Point point, double radius, std::string_view text) {
+  const auto placed = place(point, radius, text);
+  if (!placed) return {};
+  return (placed->needs_leader ? leader(point, radius, placed->box) : "") +
+         svg_text(placed->at, Anchor::start, "label", text);
 }
 
 }  // namespace halmark::report

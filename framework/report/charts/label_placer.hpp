@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,9 @@ class LabelPlacer {
   };
   // The nearest free place around a marker; nothing when there is none.
   std::optional<Placed> place(Point point, double radius, std::string_view text);
+  // The text there, with a line to its marker where it needs one; nothing where none is free: a
+  // table beside the chart names every point.
+  std::string label(Point point, double radius, std::string_view text);
 
  private:
   bool is_free(const Box& box, bool with_soft) const;

@@ -77,6 +77,12 @@ TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
   const std::string page = served_html(report);
   EXPECT_THAT(page, HasSubstr("x1015 t64")) << "a file has every point";
   EXPECT_THAT(page, HasSubstr("<p>choice (*): point 8, "));
+  EXPECT_THAT(page, HasSubstr(">choice: x1007 t64 ")) << "the picture names it";
+  std::size_t markers = 0;
+  for (std::size_t at = 0; (at = page.find("<title>point ", at)) != std::string::npos; ++at) {
+    ++markers;
+  }
+  EXPECT_EQ(markers, report.front.size()) << "the picture has every point";
 }
 
 // What times without an interval keep is no probability.
