@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def modules():
     """Path in the wheel to file, of the Python modules."""
-    return {name: HERE / name for name in ("halmark_study.py", "halmark/__init__.py", "halmark/__main__.py")}
+    return {name: HERE / name for name in ("halmark_study.py", "halmark/__init__.py", "halmark/__main__.py", "halmark/commands.py")}
 
 
 def _version():

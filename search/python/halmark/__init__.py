@@ -1,4 +1,7 @@
-"""Halmark from Python: `halmark.Study` tunes any program; the command `halmark` is the whole of it."""
+"""Halmark from Python: its commands as functions, and `halmark.Study`, which tunes any program."""
 from halmark_study import Study, StudyError, Trial, __version__, program_path
 
-__all__ = ["Study", "StudyError", "Trial", "program_path"]
+from .commands import Error, Record, Result, Rows, bench, model, run, simulate, tune
+
+__all__ = ["Error", "Record", "Result", "Rows", "Study", "StudyError", "Trial", "bench", "model", "program_path", "run",
+           "simulate", "tune"]

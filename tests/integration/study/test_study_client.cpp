@@ -36,6 +36,20 @@ TEST_F(StudyClient, creates_asks_tells_lists_and_raises_what_the_server_refuses)
   EXPECT_THAT(done.out, HasSubstr("client ok"));
 }
 
+TEST_F(StudyClient, commands_are_functions_and_the_guides_notebook_runs) {
+  const auto python = test::python_with("json");
+  if (!python) GTEST_SKIP() << "there is no python3";
+  Launch launch = base_;
+  launch.environment["PYTHONPATH"] = package;
+  launch.environment["PATH"] = test::in_build("/bin") + ":/usr/bin:/bin";
+  launch.arguments = {*python, "-B", test::in_source("/tests/integration/study/from_python.py"),
+                      test::in_source("/results/guide/python.ipynb")};
+  launch.limit_s = 120;
+  const Outcome done = run(launch);
+  EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("package ok"));
+}
+
 TEST_F(StudyClient, installs_from_the_tree_without_an_index_and_has_the_programs_version) {
   const auto python = test::python_with("pip");
   if (!python) GTEST_SKIP() << "there is no Python with pip";
