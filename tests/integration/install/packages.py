@@ -81,11 +81,10 @@ def is_of_the_folder(folder, line):
 
 
 def require_own_libraries(folder):
-    """What the loader takes from this machine is what every machine has: asked for program, worker and plugins together."""
-    plugins = [str(path) for path in folder.glob("lib*/**/hm_*.so")] + [str(p) for p in folder.glob("lib*/**/halmark_postgresql.so")]
-    expect(plugins, "there is no plugin")
+    """What the loader takes from this machine is what every machine has: asked for each program with plugins and modules."""
+    opened = [str(path) for path in folder.glob("lib*/halmark/*/h*.so") if path.name != "halmark_cpu_mpi.so"]
     for program in (folder / "bin").iterdir():
-        text = run(program, env={"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": ":".join(plugins)}, codes=(0, 1))
+        text = run(program, env={"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": ":".join(opened)}, codes=(0, 1))
         foreign = [line for line in text.splitlines() if not is_of_the_folder(folder, line)]
         expect("libdnnl" in text and not foreign, f"{program.name} needs libraries of this machine", "\n".join(foreign))
 
