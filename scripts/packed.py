@@ -132,23 +132,38 @@ def package_of(place):
     raise Refused(f"{place} is of no package, so its licence is unknown: install the distribution's instead")
 
 
+COMMON = "/usr/share/common-licenses/"
+ORIGIN = """# Libraries that came with Halmark
+
+Unchanged files of Debian packages, whose licences lie beside this page, and those that they name in
+%s; their sources are Debian's source packages of these versions.
+
+| file | package | source | version |
+|---|---|---|---|
+"""
+
+
+def add_licence(package, documents):
+    text = pathlib.Path(f"/usr/share/doc/{package}/copyright").read_text()
+    (documents / f"{package}.copyright").write_text(text)
+    for name in set(re.findall(COMMON + r"([\w.-]*\w)", text)):
+        if os.path.exists(COMMON + name):
+            shutil.copy(COMMON + name, documents / f"{name}.licence")
+
+
 def bundle(folder, root):
-    """Copies the libraries into `folder`, and licence and origin of each below the documents."""
+    """Copies the libraries into `folder`, and licence and origin of each below the documents; how many."""
     libraries = libraries_of(root)
     documents = root / "share/doc/halmark/libraries"
     folder.mkdir(parents=True)
     documents.mkdir(parents=True)
-    rows = []
+    rows = ""
     for name, place in sorted(libraries.items()):
         shutil.copy(os.path.realpath(place), folder / name)
         package = package_of(place)
-        about = output_of("dpkg-query", "-W", "-f=${source:Package} | ${Version}", package)
-        shutil.copy(f"/usr/share/doc/{package}/copyright", documents / f"{package}.copyright")
-        rows.append(f"| {name} | {package} | {about} |\n")
-    (documents / "README.md").write_text(
-        "# Libraries that came with Halmark\n\nUnchanged files of Debian packages, whose licences lie beside this page; "
-        "their sources are Debian's\nsource packages of these versions.\n\n| file | package | source | version |\n"
-        "|---|---|---|---|\n" + "".join(rows))
+        add_licence(package, documents)
+        rows += f"| {name} | {package} | " + output_of("dpkg-query", "-W", "-f=${source:Package} | ${Version} |\n", package)
+    (documents / "README.md").write_text(ORIGIN % COMMON + rows)
     return len(libraries)
 
 
@@ -166,13 +181,13 @@ def require_no_path_of(places, root):
 def staged(build, root):
     """Everything that belongs to Halmark, stripped, with its libraries, in `root`."""
     output_of("cmake", "--install", build, "--prefix", root)
-    plugins = next(root.glob("lib*/**/halmark/plugins"))
-    count = bundle(plugins.parent / "libraries", root)
     for path in files_below(root):
         if is_elf(path):
             output_of("strip", "--strip-unneeded", path)
         elif path.suffix == ".a":
             output_of("strip", "--strip-debug", path)
+    plugins = next(root.glob("lib*/**/halmark/plugins"))
+    count = bundle(plugins.parent / "libraries", root)
     require_no_path_of((TREE, build), root)
     print(f"make-packages: {count} libraries beside "
           f"{', '.join(sorted(p.stem for p in plugins.glob('hm_*.so')))}", file=sys.stderr)
