@@ -231,8 +231,8 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
       !choice.sources.empty()) {
     return tune_by_latency(global, sweep, choice, options.proposals, options.out);
   }
-  if (!options.out.pick.empty() || !options.out.written.as.empty()) {
-    throw refused("a measured front is exported when it is stored", {},
+  if (!options.out.pick.empty() || options.out.written.is_stated()) {
+    throw refused("a measured front is exported when it is stored, and has no engine's terms", {},
                   "halmark export --pick ... --as ... after this command");
   }
   LocalMachine machine = local_machine();
@@ -282,8 +282,6 @@ CommandResult execute_model(const GlobalOptions& global, TuneOptions options) {
   asked.model = options.sweep;
   options.out.assumed = take_usual(asked);
   const Device device = tune::asked_device(asked, config_dirs("models"), config_dirs("devices"));
-  // What is exported for an engine is forecast of it.
-  options.latency.engine = options.out.written.engine_that_serves();
   std::string& text = options.out.sweep_text;
   text = asked_sweep_text(asked, device);
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
@@ -297,6 +295,8 @@ CommandResult execute_model(const GlobalOptions& global, TuneOptions options) {
 CommandResult execute(GlobalOptions global, TuneOptions options) {
   if (global.json && options.is_brief) throw refused("--brief is of the text, --json has it all");
   if (!options.fleet.empty()) global.db = options.fleet;
+  // What is exported for an engine is forecast of it.
+  options.latency.engine = options.out.written.engine_of_search();
   if (!options.out.written.as.empty()) {
     options.out.written.own_steps = deploy::stored_imports(files_beside(global));
   }

@@ -38,9 +38,22 @@ bool ExportRequest::is_platform() const {
   return std::ranges::find(platform_names(), as) != platform_names().end();
 }
 
-std::string ExportRequest::engine_that_serves() const {
-  if (is_cluster() || is_platform()) return engine.empty() ? "vllm" : engine;
-  return is_exchange(as) ? "" : as;
+NamedEngine ExportRequest::engine_that_serves() const {
+  NamedEngine out = parse_engine(engine);
+  const bool starts_any = as.empty() || is_exchange(as) || is_cluster() || is_platform();
+  if (!starts_any && out.is_asked && out.name != as) {
+    throw refused(
+        "what is written starts " + as + ", and the forecast is of " + printable(out.name),
+        "--engine", "--engine " + as);
+  }
+  if (out.name.empty()) out.name = is_cluster() || is_platform() ? "vllm" : starts_any ? "" : as;
+  if (out.release.empty() && server_version != "latest") out.release = server_version;
+  return out;
+}
+
+NamedEngine ExportRequest::engine_of_search() {
+  is_priced = true;
+  return engine_that_serves();
 }
 
 std::string engine_list() { return list_of(engine_names()); }
@@ -49,7 +62,7 @@ std::string exchange_list() { return list_of(exchange_names()); }
 bool has_format(const ExportRequest& request) {
   if (!request.as.empty()) return true;
   const std::pair<const char*, bool> stated[] = {
-      {"--engine", !request.engine.empty()},
+      {"--engine", !request.engine.empty() && !request.is_priced},
       {"--image", !request.image.empty()},
       {"--nodes", !request.nodes.empty()},
       {"--server-version", !request.server_version.empty()},
@@ -75,16 +88,20 @@ EngineTable table_of(const ExportRequest& request,
     throw refused("an image is of a cluster, and " + printable(request.as) + " starts here",
                   "--image", "--as k8s, dynamo or llm-d");
   }
-  if (!starts_engine && !request.engine.empty()) {
+  if (!starts_engine && !request.engine.empty() && !request.is_priced) {
     throw refused(printable(request.as) + " is the engine", "--engine",
                   "--as k8s, dynamo or llm-d");
   }
-  const std::string engine = starts_engine ? request.engine_that_serves() : request.as;
+  const NamedEngine named = request.engine_that_serves();
+  const std::string& engine = starts_engine ? named.name : request.as;
   if (std::ranges::find(engine_names(), engine) == engine_names().end()) {
     throw refused("nothing is written for '" + printable(engine) + "'",
                   starts_engine ? "--engine" : "--as", suggestion(engine, engine_names()));
   }
-  return read_engine_table(engine, request.server_version, folders);
+  // The flags of the release that the forecast is of, where they are known.
+  const std::vector<std::string> known = engine_versions(engine, folders);
+  const bool has_flags = std::ranges::find(known, named.release) != known.end();
+  return read_engine_table(engine, has_flags ? named.release : request.server_version, folders);
 }
 
 Pick pick_runnable(const SearchedFront& front, const std::string& how, const EngineTable& table,
@@ -141,7 +158,7 @@ report::View exported(Deployment deployment, const Pick& pick, const EngineTable
                       std::span<const ClusterNode> nodes, const ExportRequest& request) {
   deployment.chosen_because = pick.because;
   Launch launch = launch_of(deployment, table);
-  if (request.server_version.empty()) {
+  if (request.server_version.empty() && table.version != request.engine_that_serves().release) {
     launch.notes.push_back(table.name() +
                            " is the newest release known here; --server-version names another");
   }

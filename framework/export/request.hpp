@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/chosen/deployment.hpp"
+#include "core/chosen/named_engine.hpp"
 #include "core/measured/engine_step.hpp"
 #include "export/engine/launch.hpp"
 #include "export/text_file.hpp"
@@ -20,13 +21,19 @@ struct MetricTable;
 
 struct ExportRequest {
   std::string as, server_version, checkpoint, out;
-  // Of --as k8s, dynamo, llm-d; nodes of k8s alone. engine: "" = vllm
+  // image: of --as k8s, dynamo, llm-d; nodes: of k8s alone. engine: that they start ("" = vllm) and
+  // whose forecast it is, "vllm:0.19.0"
   std::string engine, nodes, image;
+  bool is_priced = false;               // by a search of its own: --engine is of its times too
   bool overwrites = false;              // scripts and configs that are there
   std::vector<EngineImport> own_steps;  // what engines measured of themselves
   bool is_cluster() const { return as == "k8s"; }
-  bool is_platform() const;                // which starts the engine of the request
-  std::string engine_that_serves() const;  // "" where none does
+  bool is_platform() const;  // which starts the engine of the request
+  bool is_stated() const { return !as.empty() || !engine.empty(); }
+  // No name where none serves. Throws Error (exit 2) where two are named.
+  NamedEngine engine_that_serves() const;
+  // The same of what a search prices before it is written.
+  NamedEngine engine_of_search();
 };
 
 bool is_exchange(const std::string& as);

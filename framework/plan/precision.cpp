@@ -146,6 +146,19 @@ std::string_view stated_recipe(const PrecisionFacts& facts) {
   return facts.format == PackedWeights::as_stated ? "w4a16" : packed_weights_name(facts.format);
 }
 
+// Whether some linears are floats of 8 bits or fewer, around activations of 16, and no others
+// narrow.
+bool has_narrow_floats(const Precision& p) {
+  const auto is_wide = [](Dtype dtype) { return dtype_bits(dtype) > 8; };
+  const auto of_linears = [&](auto is_one) {
+    return [&p, is_one](const KernelKindRow& row) { return row.is_linear && is_one(p.*row.field); };
+  };
+  const auto is_float = [&](Dtype d) { return d == Dtype::f8_e4m3fn || d == Dtype::f4_e2m1; };
+  return is_wide(p.activation) && std::ranges::any_of(kernel_kinds, of_linears(is_float)) &&
+         std::ranges::none_of(kernel_kinds,
+                              of_linears([&](Dtype d) { return !is_wide(d) && !is_float(d); }));
+}
+
 std::vector<std::string> all_dtype_names() {
   std::vector<std::string> out;
   for (const Dtype d : all_dtypes()) out.emplace_back(dtype_name(d));
@@ -244,6 +257,10 @@ Precision precision_of(std::string_view name, const PrecisionFacts& facts) {
   // A cache that is stated beside wide weights is set apart from the recipe of one type.
   if (is_stated && facts.kv_cache && !sets_cache) {
     overrides.push_back({KernelKind::kv_cache, *facts.kv_cache});
+  }
+  const bool is_unstated = !sets_cache && !facts.kv_cache && out.kv_cache == out.activation;
+  if (facts.served_cache && is_unstated && has_narrow_floats(out)) {
+    overrides.push_back({KernelKind::kv_cache, *facts.served_cache});
   }
   return overridden(std::move(out), overrides);
 }

@@ -26,6 +26,8 @@ struct PrecisionFacts {
   PackedWeights format = PackedWeights::as_stated;
   bool quantizes_inputs = false;
   std::optional<Dtype> kv_cache = {};  // that the checkpoint states
+  // That servers keep beside linears in narrow floats where neither name nor checkpoint states one.
+  std::optional<Dtype> served_cache = {};
   // Of weights that are not quantised, where it is not 16-bit; and why what the checkpoint states
   // is not read, "" where it is.
   std::optional<Dtype> stored = {};

@@ -18,9 +18,9 @@ struct ServingFiles {
 
 CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
                       const ServingFiles& files) {
+  q.latency.engine = parse_engine(q.latency.engine.name);
   if (!files.html.empty()) pages::check_served_page(q);
   if (q.latency.sources.empty()) q.latency.sources = tune::default_sources();
-  tune::name_engine(q, q.engine_terms);
   q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
   const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
   CommandResult out = shown(pages::serving_page(
@@ -82,7 +82,7 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--block-tokens", q->engine.block_tokens, "Of a KV block (16)");
   app.add_option("--max-batch", q->engine.requests_max, "Requests in a batch (no limit)");
   app.add_option(
-      "--engine", q->engine_terms,
+      "--engine", q->latency.engine.name,
       "Whose host and scheduler terms: sglang, trtllm, vllm, of a release vllm:0.19.0, none "
       "(the forecast's)");
   app.add_option("--cold-start", q->cold_start, "Weights from disk:GB/s or network:GB/s first");

@@ -40,6 +40,10 @@ struct ServingEngine {
   EngineTerms terms;
   double waves = 8;  // requests per client of the benchmarks that its ratios are of
   Ratios ttft, tpot;
+  // Where prompts have workers of their own; and what is more of their way to the queue and back.
+  Ratios apart_ttft, apart_tpot;
+  double apart_ns = 0;
+  bool has_ratios = true;  // they are of times as these are: those that tables gave
 };
 
 // Times of the steps of a device, with the terms of an engine around them. Refers to `device`.

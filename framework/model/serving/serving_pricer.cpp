@@ -182,7 +182,7 @@ std::optional<ClosedLoopFigures> ServingPricer::served(std::int64_t requests,
 void ServingPricer::widen(const Configuration& configuration, StepPricer::Layout prefill,
                           StepPricer::Layout decode, ServedEstimate& estimate) {
   if (!facts_.has_interval) estimate.fast = estimate.slow = estimate.figures;
-  if (!facts_.engine) return;
+  if (!facts_.engine || !facts_.engine->has_ratios) return;
   estimate.has_interval = true;
   const std::int64_t budget = configuration.served->token_budget;
   const auto least_ttft = alone_at_bounds(steps_, prefill, request_, budget),
@@ -196,8 +196,12 @@ void ServingPricer::widen(const Configuration& configuration, StepPricer::Layout
   // What the formula of a benchmark is off by, beside what its events are: 81 % of 462 published
   // rows lie inside without it, 86 % with it.
   constexpr double doubt = 1.1;
-  by(estimate.fast, facts_.engine->ttft.low / doubt, facts_.engine->tpot.low);
-  by(estimate.slow, facts_.engine->ttft.high * doubt, facts_.engine->tpot.high);
+  const bool is_apart = configuration.served->mode == ServingMode::disaggregated;
+  const ServingEngine& of = *facts_.engine;
+  const Ratios &ttft = is_apart ? of.apart_ttft : of.ttft,
+               &tpot = is_apart ? of.apart_tpot : of.tpot;
+  by(estimate.fast, ttft.low / doubt, tpot.low);
+  by(estimate.slow, ttft.high * doubt, tpot.high);
 }
 
 ServingPricer::Answer ServingPricer::estimate(const Configuration& configuration) {
@@ -273,7 +277,8 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
   ServedEstimate out;
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
-    const EngineTerms terms = facts_.engine ? facts_.engine->terms : EngineTerms();
+    EngineTerms terms = facts_.engine ? facts_.engine->terms : EngineTerms();
+    if (facts_.engine) terms.arrival_ns += facts_.engine->apart_ns;
     const LayoutTimes device_prefill(steps_, prefill, decode_context(request_), end.of_kernel,
                                      scale());
     const LayoutTimes device_decode(steps_, decode, decode_context(request_), end.of_kernel,

@@ -60,6 +60,7 @@ FittedTerms read_terms(const Json& in, std::string_view model, std::string_view 
   const Json& all = set_of(in.at("sets"), {}, device, {});
   FittedTerms out{.engine = in.at("engine"),
                   .release = set.value("release", ""),
+                  .asked_release = std::string(release),
                   .model = set.at("model"),
                   .series = {.terms = terms_of(set.at("terms")),
                              .waves = in.at("waves"),
@@ -69,6 +70,9 @@ FittedTerms read_terms(const Json& in, std::string_view model, std::string_view 
                   .tpot = ratios_of(set.at("tpot")),
                   .full_ttft = ratios_of(in.at("full_cache").at("ttft")),
                   .full_tpot = ratios_of(in.at("full_cache").at("tpot")),
+                  .apart_ttft = ratios_of(in.at("disaggregated").at("ttft")),
+                  .apart_tpot = ratios_of(in.at("disaggregated").at("tpot")),
+                  .apart_ns = in.at("disaggregated").at("way_ns"),
                   .launch_ns = in.at("launch_ns"),
                   .rows = set.at("rows"),
                   .source = in.at("source"),
@@ -77,6 +81,44 @@ FittedTerms read_terms(const Json& in, std::string_view model, std::string_view 
   if (!is_of(set, device)) widen(out, all);
   if (!out.is_of_device) widen(out, in.at("other_device"));
   return out;
+}
+
+// The first rule that says nothing else of engine, model and device.
+std::optional<Dtype> cache_of(const Json& in, const NamedEngine& engine, const ModelSpec& spec,
+                              const Device& device) {
+  for (const Json& rule : in.at("caches")) {
+    const bool is_meant = rule.value("model", spec.names.front()) == spec.names.front() &&
+                          rule.value("release", engine.release) == engine.release &&
+                          (!rule.contains("devices") || is_of(rule, device.id));
+    if (!is_meant) continue;
+    const auto dtype = parse_dtype(rule.at("dtype").get<std::string>());
+    const bool computes =
+        dtype && std::ranges::find(device.peaks, *dtype, &Peak::dtype) != device.peaks.end();
+    return computes ? dtype : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// What `read` makes of the file of the engine's terms.
+template <class Read>
+auto of_file(std::string_view engine, const Read& read) {
+  const std::vector<std::string> known = fitted_engines();
+  if (std::ranges::find(known, engine) == known.end()) {
+    throw refused("no terms of an engine '" + printable(engine) + "'", "--engine",
+                  suggestion(engine, known));
+  }
+  std::string path;
+  for (const fs::path& folder : config_dirs("engines")) {
+    path = (folder / engine / file_name).string();
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) break;
+  }
+  const Json in = read_json_file(path);
+  try {
+    return read(in);
+  } catch (const Json::exception& e) {
+    throw refused("no terms of an engine: " + std::string(e.what()), path);
+  }
 }
 
 }  // namespace
@@ -94,23 +136,12 @@ std::vector<std::string> fitted_engines() {
 
 FittedTerms fitted_terms(std::string_view engine, std::string_view model, std::string_view device,
                          std::string_view release) {
-  const std::vector<std::string> known = fitted_engines();
-  if (std::ranges::find(known, engine) == known.end()) {
-    throw refused("no terms of an engine '" + printable(engine) + "'", "--engine",
-                  suggestion(engine, known));
-  }
-  std::string path;
-  for (const fs::path& folder : config_dirs("engines")) {
-    path = (folder / engine / file_name).string();
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) break;
-  }
-  const Json in = read_json_file(path);
-  try {
-    return read_terms(in, model, device, release);
-  } catch (const Json::exception& e) {
-    throw refused("no terms of an engine: " + std::string(e.what()), path);
-  }
+  return of_file(engine, [&](const Json& in) { return read_terms(in, model, device, release); });
+}
+
+std::optional<Dtype> served_cache(const NamedEngine& engine, const ModelSpec& spec,
+                                  const Device& device) {
+  return of_file(engine.name, [&](const Json& in) { return cache_of(in, engine, spec, device); });
 }
 
 ServingEngine engine_of(const FittedTerms& terms) {
@@ -118,7 +149,10 @@ ServingEngine engine_of(const FittedTerms& terms) {
           .terms = terms.series.terms,
           .waves = terms.series.waves,
           .ttft = terms.ttft,
-          .tpot = terms.tpot};
+          .tpot = terms.tpot,
+          .apart_ttft = terms.apart_ttft,
+          .apart_tpot = terms.apart_tpot,
+          .apart_ns = terms.apart_ns};
 }
 
 FittedTerms fitted_terms(std::string_view engine, const ModelSpec& spec, std::string_view device,
@@ -139,12 +173,25 @@ FittedTerms of_full_cache(FittedTerms terms) {
   return terms;
 }
 
+FittedTerms of_disaggregated(FittedTerms terms) {
+  terms.ttft = terms.apart_ttft;
+  terms.tpot = terms.apart_tpot;
+  terms.series.terms.arrival_ns += terms.apart_ns;
+  terms.is_apart = true;
+  return terms;
+}
+
 std::string source_text(const FittedTerms& terms) {
   return "terms of " + terms.engine + (terms.release.empty() ? "" : ' ' + terms.release) +
          (terms.model.empty() ? std::string(", all models") : " with " + terms.model) +
          ", fitted on " + terms.rows + " of " + terms.source +
+         (terms.asked_release == terms.release
+              ? ""
+              : ", too few rows of " + printable(terms.asked_release) +
+                    " with this model and device for terms of its own") +
          (terms.is_of_device ? "" : ", none of them of this device") +
          "; measured over predicted in 90 % of cases" +
+         (terms.is_apart ? ", of servers whose prompts have workers of their own" : "") +
          (terms.is_full ? ", requests waiting for room in the cache" : "") + ": TTFT " +
          number_text(terms.ttft.low, 3) + " to " + number_text(terms.ttft.high, 3) + ", TPOT " +
          number_text(terms.tpot.low, 3) + " to " + number_text(terms.tpot.high, 3);

@@ -7,6 +7,7 @@
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "plan/device/device_file.hpp"
+#include "simulate/serving/fitted_terms.hpp"
 #include "simulate/sharding/planner.hpp"
 
 namespace halmark::tune {
@@ -88,6 +89,26 @@ PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device) {
   PrecisionFacts out = precision_facts(spec, computes_bf16(device));
   out.in_place_of_bf16 = in_place_of_bf16(device);
   return out;
+}
+
+PrecisionFacts served_facts(const ModelSpec& spec, const Device& device,
+                            const NamedEngine& engine) {
+  PrecisionFacts out = precision_facts(spec, device);
+  if (!engine.name.empty() && engine.name != no_engine) {
+    out.served_cache = serving::served_cache(engine, spec, device);
+  }
+  return out;
+}
+
+std::string cache_line(const Precision& precision, const PrecisionFacts& facts,
+                       const NamedEngine& engine) {
+  const bool is_engines =
+      facts.served_cache && !facts.kv_cache &&
+      precision.name.ends_with("+kv_cache=" + std::string(dtype_name(*facts.served_cache)));
+  if (!is_engines) return {};
+  return "cache: keys and values in " + std::string(dtype_name(precision.kv_cache)) +
+         ", as launch scripts of " + engine.name +
+         " ask for beside such weights; +kv_cache=bf16 behind --dtype keeps 16 bits";
 }
 
 void require_requests(const ModelSpec& spec) {
@@ -183,7 +204,7 @@ std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf1
 }
 
 std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const Folders& models,
-                                      const Folders& fabrics) {
+                                      const Folders& fabrics, const NamedEngine& engine) {
   if (sweep.sampler == certify_sampler) {
     throw refused("certify measures kernels, and nothing is measured here", sweep.sampler_where,
                   "take another sampler, or leave --latency out");
@@ -198,7 +219,7 @@ std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const F
   }
   ModelSpec spec = load_model(sweep.model, models);
   spec.fuses_qkv = sweep.fused_qkv;
-  const PrecisionFacts precisions = precision_facts(spec, device);
+  const PrecisionFacts precisions = served_facts(spec, device, engine);
   Target target = priced_target(sweep, std::move(device));
   target.fabric = named_fabric(sweep.fabric, sweep.fabric_where, sweep.shards, fabrics);
   return std::make_unique<TunePlan>(sweep, std::move(spec), std::move(target), sweep.shards,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/chosen/named_engine.hpp"
 #include "plan/asked_sweep.hpp"
 #include "plan/precision.hpp"
 #include "tune/plan/named_fabric.hpp"
@@ -16,6 +17,11 @@ namespace halmark::tune {
 // What the recipes of plan/precision.hpp depend on, of a model and of what executes it.
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
 PrecisionFacts precision_facts(const ModelSpec& spec, const Device& device);
+// What recipes depend on where the engine serves: its cache beside narrow weights too.
+PrecisionFacts served_facts(const ModelSpec& spec, const Device& device, const NamedEngine& engine);
+// Why keys and values are as they are, where neither name nor checkpoint says it; "" elsewhere.
+std::string cache_line(const Precision& precision, const PrecisionFacts& facts,
+                       const NamedEngine& engine);
 
 using Folders = std::vector<std::filesystem::path>;
 
@@ -39,7 +45,8 @@ std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf1
                                         const Folders& models, const Folders& fabrics);
 // Of what is priced for `device`, alone or in the numbers that the sweep states. Throws Error
 // (exit 2) for a sweep that states none, or that would certify.
+// `engine`: that serves what the sweep asks of requests; no name = none.
 std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const Folders& models,
-                                      const Folders& fabrics);
+                                      const Folders& fabrics, const NamedEngine& engine = {});
 
 }  // namespace halmark::tune

@@ -18,6 +18,7 @@
 #include "report/times_from.hpp"
 #include "simulate/serving/fitted_terms.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -151,6 +152,7 @@ class Simulation {
         device_(target_device(named(q.latency), devices)),
         latencies_(priced_latencies(named(q.latency), device_, devices, std::nullopt)),
         spec_(load_model(q.model, models)),
+        facts_(served_facts(spec_, device_, latencies_.engine)),
         fitted_(fitted()),
         steps_(
             spec_,
@@ -162,9 +164,8 @@ class Simulation {
     require_requests(spec_);
     ServedSimulation out;
     out.spec = spec_;
-    out.configuration = {.model = spec_.id,
-                         .parallel = layout_of(q_),
-                         .precision = precision_of(q_.dtype, precision_facts(spec_, device_))};
+    out.configuration = {
+        .model = spec_.id, .parallel = layout_of(q_), .precision = precision_of(q_.dtype, facts_)};
     out.levels = levels();
     serving::Load load = this->load();
     const auto layout = checked(out.configuration.parallel, out.configuration.precision);
@@ -192,9 +193,9 @@ class Simulation {
 
  private:
   std::optional<serving::FittedTerms> fitted() const {
-    if (q_.engine_terms == no_engine) return std::nullopt;
-    if (q_.engine_terms.empty()) return engine_terms(latencies_, &spec_);
-    return serving::fitted_terms(q_.engine_terms, spec_, device_.id, q_.engine_release);
+    auto out = engine_terms(latencies_, &spec_);
+    if (out && mode_of(q_.mode) == ServerMode::disaggregated) return of_disaggregated(*out);
+    return out;
   }
 
   std::string engine_name() const { return fitted_ ? fitted_->engine : ""; }
@@ -331,11 +332,6 @@ class Simulation {
            plan.engine.blocks * plan.engine.block_tokens;
   }
 
-  // The terms' interval is of times that tables gave: it says nothing of a roofline's.
-  bool has_tables() const {
-    return latencies_.chain.has(SourceKind::imported) || latencies_.chain.has(SourceKind::forecast);
-  }
-
   // Where requests are alike, by what no engine beats: prefixes that prompts share are computed
   // once.
   std::array<Ratios, 2> ratios(const serving::ServerSummary& s, std::int64_t token_budget,
@@ -350,7 +346,7 @@ class Simulation {
   }
 
   void keep_levels(ServedSimulation& out, StepPricer::Layout prefill, StepPricer::Layout decode) {
-    if (!fitted_ || !has_tables()) return;
+    if (!fitted_ || !latencies_.has_tables()) return;
     const bool is_closed = q_.trace.empty() && !q_.has_rate;
     const auto [ttft, tpot] = ratios(out.summary, out.plan.engine.token_budget, prefill, decode);
     out.ranges = serving::mean_ranges(out.summary, ttft, tpot, is_closed);
@@ -375,16 +371,14 @@ class Simulation {
     for (const std::string& line : model_lines(spec_)) out.basis.push_back(line);
     const std::string weights = assumed_format(spec_, out.configuration.precision);
     if (!weights.empty()) out.basis.push_back("model: assumed: " + weights);
+    const std::string cache = cache_line(out.configuration.precision, facts_, latencies_.engine);
+    if (!cache.empty()) out.basis.push_back(cache);
     if (!fitted_) {
       out.basis.emplace_back("engine: no host or scheduler terms (--engine names some)");
       return;
     }
     out.basis.push_back("engine: " + serving::source_text(*fitted_));
-    if (!q_.engine_release.empty() && fitted_->release != q_.engine_release) {
-      out.basis.push_back("engine: too few rows of " + printable(q_.engine_release) +
-                          " with this model and device for terms of its own");
-    }
-    if (!has_tables()) {
+    if (!latencies_.has_tables()) {
       out.basis.emplace_back(
           "engine: fitted with times of kernel tables (--latency forecast, imported:FILE); "
           "with those above its interval does not hold");
@@ -395,21 +389,12 @@ class Simulation {
   Device device_;
   PricedLatencies latencies_;
   ModelSpec spec_;
+  PrecisionFacts facts_;
   std::optional<serving::FittedTerms> fitted_;
   StepPricer steps_;
 };
 
 }  // namespace
-
-void name_engine(ServingQuestion& question, const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (text.ends_with(':')) {
-    throw refused("'" + printable(text) + "' names no release", "--engine", "vllm, vllm:0.19.0");
-  }
-  question.engine_release = colon == std::string::npos ? "" : text.substr(colon + 1);
-  question.engine_terms = text.substr(0, colon);
-  question.latency.engine = question.engine_terms == no_engine ? "" : question.engine_terms;
-}
 
 ServedSimulation simulate_serving(const ServingQuestion& question, const Folders& models,
                                   const Folders& devices) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
@@ -16,11 +15,9 @@
 
 namespace halmark::tune {
 
-inline constexpr std::string_view no_engine = "none";  // kernels alone
-
 struct ServingQuestion {
   std::string model, dtype = "checkpoint";
-  LatencyChoice latency;     // its device is the server's
+  LatencyChoice latency;     // its device and engine are the server's
   std::int64_t devices = 0;  // 0 = those of the layout; else tp takes what the others leave
   int tp = 1, pp = 1, dp = 1, ep = 1;
   std::string mode = "aggregated";  // or disaggregated, shared
@@ -37,10 +34,6 @@ struct ServingQuestion {
   bool begins_at_once = false;
   // blocks: 0 = what fits; token_budget: 0 = as the terms were fitted, else 8192
   serving::EnginePlan engine = {.token_budget = 0};
-  // "sglang", "trtllm", "vllm": whose fitted terms; no_engine; "" = of the forecast's, where times
-  // are of one
-  std::string engine_terms;
-  std::string engine_release;    // whose terms go before those of all; "" = of all
   double memory_fraction = 0.9;  // of a device
   double link_gb_per_s = 0;      // 0 = that of the device
   std::string cold_start;        // "disk:2.5", "network:12.5": GB/s; "" = warm
@@ -68,10 +61,6 @@ struct ServedSimulation {
   std::vector<std::string> basis;             // where times and terms are from
   std::int64_t memory_bytes = 0;              // that a rank may use
 };
-
-// "vllm:0.19.0" of --engine: the engine, also for forecasts, and its release. Throws Error (exit 2)
-// for a colon with nothing behind.
-void name_engine(ServingQuestion& question, const std::string& text);
 
 // Throws Error (exit 2) for what is unknown, impossible, does not fit, or is beyond the limit of a
 // simulation.

@@ -5,6 +5,7 @@
 #include "report/choice/pick.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -33,7 +34,7 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
                                    .device_where = choice.device_where},
                                   device, devices, std::nullopt)),
       terms_(engine_terms(latencies_, &spec)),
-      precision_(precision_of(choice.dtype, precision_facts(spec, device))) {
+      precision_(precision_of(choice.dtype, served_facts(spec, device, latencies_.engine))) {
   target_.backend = device.id;
   target_.datasheet = device;
   target_.memory_bytes =
@@ -43,7 +44,7 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
 std::vector<Evaluation> UnitPricing::loads(const RequestShape& request, std::int64_t tp) const {
   ServedCosts costs{.usd_per_device_hour = target_.datasheet->usd_per_hour,
                     .transfer_bytes_per_s = latencies_.transfer_bytes_per_s};
-  if (terms_) costs.engine = serving::engine_of(*terms_);
+  if (terms_) costs.engine = engine_around(latencies_, *terms_);
   ServedEvaluator evaluator(spec_, target_, latencies_.chain, request, 0, costs);
   std::vector<Configuration> asked;
   for (std::int64_t power = 1; power <= concurrency_max; power *= 2) {

@@ -10,6 +10,7 @@
 #include "core/chosen/objective.hpp"
 #include "core/device.hpp"
 #include "model/spec/model_spec.hpp"
+#include "simulate/serving/fitted_terms.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/sources/priced_latencies.hpp"
 

@@ -20,6 +20,7 @@
 #include "latency/roofline_source.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/sources/curve_solver.hpp"
+#include "tune/sources/served_engine.hpp"
 #include "tune/sources/table_sources.hpp"
 
 namespace halmark::tune {
@@ -69,6 +70,9 @@ class SourcesAssembly {
     if (transferred_) add_transfer();
     if (fabric_ != nullptr) add_fabric();
     if (has_forecast_) add_forecast();
+    out_.device = target_.id;
+    out_.engine = counted_engine(choice_.engine, engine_,
+                                 out_.forecast == nullptr ? "" : out_.forecast->file().engine);
     if (has_roofline_) add_roofline();
     out_.transfer_bytes_per_s =
         network_ ? network_ : roofline::Links(target_, network_).bytes_per_s(2);
@@ -170,19 +174,13 @@ class SourcesAssembly {
         };
   }
 
-  // A device that was measured here is no known one, whatever it is called.
   void add_forecast() {
-    const Folders folders = config_dirs("forecasts");
-    std::vector<ForecastFile> files;
-    std::optional<NearDevice> near;
-    if (!target_.is_measured) files = forecast_files(folders, target_.id);
-    if (!target_.is_measured && files.empty()) {
-      near = nearest_with_tables(target_, folders, devices_);
-      if (near) files = forecast_files(folders, near->device.id);
-    }
-    const std::string& engine = engine_.empty() ? choice_.engine : engine_;
-    const ForecastFile* file = forecast_of(files, engine);
-    const bool is_other = file != nullptr && !engine.empty() && file->engine != engine;
+    const FoundForecasts found = found_forecasts(target_, devices_);
+    const std::optional<NearDevice>& near = found.near;
+    const std::string& engine = engine_.empty() ? choice_.engine.name : engine_;
+    const ForecastFile* file = forecast_of(found.files, engine);
+    const bool is_other =
+        file != nullptr && !engine.empty() && engine != no_engine && file->engine != engine;
     if (file == nullptr || (is_other && !engine_.empty())) {
       const std::string none = "no forecast tables of " + target_.id +
                                (engine_.empty() ? "" : " under " + printable(engine_));
@@ -257,7 +255,7 @@ class SourcesAssembly {
 
   // What a launch in the engine of the forecast takes, of kernels that no table has.
   double launch_ns() const {
-    const auto terms = engine_terms(out_);
+    const auto terms = out_.forecast == nullptr ? std::nullopt : engine_terms(out_);
     return terms ? terms->launch_ns : 0;
   }
 
@@ -270,7 +268,7 @@ class SourcesAssembly {
              ? std::string(": the fastest possible time, not an expectation")
              : fmt::format(": the fastest possible time, and not below {:.2f} us, {}",
                            floor_ns / 1e3,
-                           launch == floor_ns ? "a launch in " + out_.forecast->file().engine
+                           launch == floor_ns ? "a launch in " + out_.engine.name
                                               : "what the smallest kernels of the tables take")));
     out_.chain.add(SourceKind::roofline,
                    std::make_unique<RooflineSource>(target_, network_, floor_ns));
@@ -323,16 +321,6 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric) {
   return SourcesAssembly(choice, target, devices, network_bytes_per_s, fabric).run();
-}
-
-std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencies,
-                                                 const ModelSpec* spec) {
-  if (latencies.forecast == nullptr) return std::nullopt;
-  const ForecastFile& file = latencies.forecast->file();
-  const std::vector<std::string> known = serving::fitted_engines();
-  if (std::ranges::find(known, file.engine) == known.end()) return std::nullopt;
-  return spec == nullptr ? serving::fitted_terms(file.engine, "", file.device)
-                         : serving::fitted_terms(file.engine, *spec, file.device);
 }
 
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {

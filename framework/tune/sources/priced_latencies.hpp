@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/chosen/named_engine.hpp"
 #include "core/chosen/table_use.hpp"
 #include "core/device.hpp"
 #include "latency/chain.hpp"
 #include "latency/forecast/forecast_source.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
-#include "simulate/serving/fitted_terms.hpp"
 #include "tune/sources/fabric_source.hpp"
 
 namespace halmark::tune {
@@ -33,7 +33,7 @@ struct LatencyChoice {
   // count.
   std::vector<std::string> series;
   std::string series_where;
-  std::string engine;           // whose forecasts count; "" = as they come
+  NamedEngine engine;           // whose forecasts and terms count
   bool bounds_compete = false;  // roofline times may displace measured configurations
 };
 
@@ -58,6 +58,13 @@ struct PricedLatencies {
   const ForecastSource* forecast = nullptr;
   std::vector<std::string> sources;  // one line each, but for tables
   std::vector<TableUse> tables;      // without what was asked for
+  NamedEngine engine;                // whose terms stand around these times; no name = of none
+  std::string device;                // that they are of
+  // Terms' intervals are of times that tables gave: they say nothing of a roofline's.
+  bool has_tables() const {
+    return chain.has(SourceKind::imported) || chain.has(SourceKind::forecast) ||
+           chain.has(SourceKind::transferred);
+  }
   // Rate at which a device hands data to one outside of its group: the network, else the link.
   std::optional<double> transfer_bytes_per_s;
 
@@ -71,11 +78,6 @@ struct PricedLatencies {
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric = nullptr);
-
-// Terms of the engine whose forecasts these are, around the kernels of a model, or of all (null);
-// nothing where none were fitted.
-std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencies,
-                                                 const ModelSpec* spec = nullptr);
 
 // One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);

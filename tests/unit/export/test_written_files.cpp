@@ -173,6 +173,19 @@ TEST(ExportRequest, names_an_engine_and_nodes_where_they_belong) {
   EXPECT_EQ(exchange_list(), "gbench, gha, bmf, csv, prometheus, parquet, otlp, perfetto, optuna");
 }
 
+TEST(ExportRequest, forecasts_the_engine_that_it_starts) {
+  ExportRequest request{.as = "vllm", .engine = "vllm:0.19.0"};
+  EXPECT_EQ(request.engine_of_search().release, "0.19.0");
+  EXPECT_EQ(table_of(request, test::engine_folders()).version, "0.19.0") << "with its flags";
+  request.engine = "sglang";
+  EXPECT_EQ(test::error_of([&] { request.engine_that_serves(); }).line(),
+            "--engine: what is written starts vllm, and the forecast is of sglang; --engine vllm");
+  ExportRequest none{.engine = "trtllm"};
+  EXPECT_TRUE(none.engine_of_search().is_asked);
+  EXPECT_FALSE(has_format(none)) << "a search has it, an export alone has not";
+  EXPECT_THROW(has_format({.engine = "trtllm"}), Error);
+}
+
 TEST(ExportRequest, picks_among_the_points_that_the_engine_can_run) {
   SearchedFront front = three_points();
   const auto table = read_engine_table("llamacpp", "b11434", test::engine_folders());

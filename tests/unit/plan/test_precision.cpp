@@ -113,6 +113,17 @@ TEST(PrecisionRecipes, packed_ones_of_other_checkpoints_are_of_the_published_rec
       << "stored, and no cache is stated";
 }
 
+TEST(PrecisionRecipes, servers_choose_the_cache_that_nothing_else_states) {
+  const PrecisionFacts served = {.served_cache = Dtype::f8_e4m3fn};
+  const PrecisionFacts stated = {.kv_cache = Dtype::bf16, .served_cache = Dtype::f8_e4m3fn};
+  EXPECT_EQ(precision_of("fp8", served), precision_of("fp8+kv_cache=fp8", {}));
+  EXPECT_EQ(precision_of("fp8", served).name, "fp8+kv_cache=f8_e4m3fn");
+  EXPECT_EQ(precision_of("fp8", stated), precision_of("fp8", {}));
+  for (const char* name : {"bf16", "int8", "w4a16", "fp8+kv_cache=bf16"}) {
+    EXPECT_EQ(precision_of(name, served), precision_of(name, {})) << name;
+  }
+}
+
 TEST(PrecisionRecipes, spellings_of_a_dtype_name_its_recipe) {
   EXPECT_EQ(precision_of("fp32", with_bf16).name, "f32");
   EXPECT_EQ(precision_of("BFloat16", with_bf16).name, "bf16");

@@ -17,7 +17,7 @@ struct PageLoad {
   std::optional<double> rate;  // requests a second that come by chance, in place of the clients
   std::int64_t input = 1024, output = 128;  // tokens of a request
   std::int64_t requests = 200;
-  std::string engine;  // whose host and scheduler terms count; "" = none
+  std::string engine;  // whose host and scheduler terms count; "" = the forecast's
 };
 
 // Absent words have the defaults below.
@@ -34,6 +34,8 @@ struct PageState {
   std::string schedule = "1f1b";  // likewise: order of passes in a pipeline
   // A stream of requests in place of one step; phase, batch and context then say nothing.
   std::optional<PageLoad> load;
+  // Of a step that a server takes: its engine, as of PageLoad.
+  std::optional<std::string> served_by = {};
 };
 
 inline constexpr std::int64_t page_shards_max = 1024, page_batch_max = 65536,

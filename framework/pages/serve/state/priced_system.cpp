@@ -11,6 +11,7 @@
 #include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/named_fabric.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -87,14 +88,18 @@ void PricedSystem::begin_pricing() {
   priced_ = 0;
 }
 
-Precision PricedSystem::precision(const std::string& recipe) const {
-  return precision_of(recipe, tune::precision_facts(spec_, device()));
+Precision PricedSystem::precision(const PageState& state) const {
+  NamedEngine engine;
+  if (state.served_by) {
+    engine = state.served_by->empty() ? latencies_->engine : parse_engine(*state.served_by);
+  }
+  return precision_of(state.dtype, tune::served_facts(spec_, device(), engine));
 }
 
 PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parallel,
                                   std::int64_t batch) {
   PricedLayout out{.parallel = parallel, .batch = batch};
-  const StepPricer::Layout layout = pricer_->layout(parallel, precision(state.dtype));
+  const StepPricer::Layout layout = pricer_->layout(parallel, precision(state));
   if (const auto& refusal = pricer_->refusal(layout)) {
     out.reason = refusal->text;
     return out;
@@ -139,7 +144,7 @@ std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
 
 Configuration PricedSystem::base(const PageState& state) const {
   Configuration out{.model = spec_.id,
-                    .precision = precision(state.dtype),
+                    .precision = precision(state),
                     .workload = {.phase = state.phase,
                                  .batch = state.batch,
                                  .new_tokens = state.new_tokens,

@@ -58,7 +58,7 @@ class PricedSystem {
   const fabric::Topology* topology() const { return target_.fabric ? &*target_.fabric : nullptr; }
 
   // Throws Error (exit 2) for a recipe that is not known.
-  Precision precision(const std::string& recipe) const;
+  Precision precision(const PageState& state) const;
   // Every layout of the state's devices that the model permits, fastest first, those without a
   // price at the end. Times of steps that follow each other; of training, of a step alone.
   std::vector<PricedLayout> layouts(const PageState& state);

@@ -21,6 +21,7 @@ PageState decode_of(const PageState& state) {
   out.new_tokens = 1;
   out.context = state.load->input + state.load->output;
   out.load.reset();
+  out.served_by = state.load->engine;
   return out;
 }
 
@@ -49,7 +50,7 @@ tune::ServingQuestion serving_question(const PageState& state, PricedSystem& sys
   out.has_rate = load.rate.has_value();
   if (!out.has_rate) out.load.clients = load.clients;
   out.load.rate_per_s = load.rate.value_or(1);
-  tune::name_engine(out, load.engine);
+  out.latency.engine = parse_engine(load.engine);
   return out;
 }
 
@@ -66,7 +67,7 @@ void check_served_page(const tune::ServingQuestion& q) {
         {"--block-tokens", q.engine.block_tokens != none.engine.block_tokens},
         {"--max-batch", q.engine.requests_max != 0},
         {"--cold-start", !q.cold_start.empty()},
-        {"release of --engine", q.engine_terms.find(':') != std::string::npos},
+        {"release of --engine", !q.latency.engine.release.empty()},
         {"--migrate", q.migrates}}) {
     if (!is_stated) continue;
     throw refused(std::string("the page around a server has no ") + option, "--html",
@@ -84,7 +85,7 @@ PageState served_page(const tune::ServingQuestion& q, const tune::ServedSimulati
                            .input = q.load.shape.input_tokens,
                            .output = q.load.shape.output_tokens,
                            .requests = q.load.requests,
-                           .engine = q.engine_terms}};
+                           .engine = q.latency.engine.name}};
 }
 
 }  // namespace halmark::pages

@@ -14,6 +14,7 @@
 #include "tune/search/loop.hpp"
 #include "tune/search/priced/priced_search.hpp"
 #include "tune/search/priced/served_search.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::tune {
 
@@ -23,6 +24,12 @@ namespace {
 Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
   sweep.latency = choice.sources;
   return sweep;
+}
+
+NamedEngine serving_engine(const Sweep& sweep, const LatencyChoice& choice,
+                           const Folders& devices) {
+  if (!sweep.served) return {};
+  return counted_engine(choice, target_device(choice, devices), devices);
 }
 
 // What joins the devices where no table has the collective and no fabric is named.
@@ -35,6 +42,13 @@ std::string link_line(const TunePlan& plan) {
                      fastest.name, fastest.bytes_per_s / 1e9);
 }
 
+void add_cache_line(const PrecisionFacts& facts, const NamedEngine& engine, ServedReport& report) {
+  for (const ServedPoint& point : report.front) {
+    std::string line = cache_line(point.configuration.precision, facts, engine);
+    if (!line.empty()) return report.basis.push_back(std::move(line));
+  }
+}
+
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
 
 }  // namespace
@@ -43,8 +57,8 @@ PricedSweep::PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders
                          const Folders& devices, const Folders& fabrics)
     : choice_(std::move(choice)),
       devices_(devices),
-      plan_(priced_plan(priced_by(sweep, choice_), target_device(choice_, devices), models,
-                        fabrics)) {}
+      plan_(priced_plan(priced_by(sweep, choice_), target_device(choice_, devices), models, fabrics,
+                        serving_engine(sweep, choice_, devices))) {}
 
 std::uint64_t PricedSweep::trials() const {
   const std::int64_t asked = plan_->sweep().trials;
@@ -102,7 +116,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
     };
   }
   const auto fitted = engine_terms(latencies, &plan_->spec());
-  if (fitted) costs.engine = serving::engine_of(*fitted);
+  if (fitted) costs.engine = engine_around(latencies, *fitted);
   ServedReport report =
       search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);
   report.tool = tool_text();
@@ -111,6 +125,8 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   if (fitted) report.engine = fitted->engine;
   if (auto line = link_line(*plan_); !line.empty()) report.basis.push_back(std::move(line));
   if (fitted) report.basis.push_back("engine: " + serving::source_text(*fitted));
+  add_cache_line(served_facts(plan_->spec(), *target.datasheet, latencies.engine), latencies.engine,
+                 report);
   if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());
   report.tables = latencies.table_use();
   report.quarantined = latencies.chain.asked().quarantined();

@@ -1,5 +1,6 @@
 #include "served_points.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -8,6 +9,7 @@
 #include "simulate/serving/cache_room.hpp"
 #include "tests/checkout.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::test {
 namespace {
@@ -33,8 +35,35 @@ std::vector<ServedRow> read_served_rows(const std::filesystem::path& file) {
     fields >> r.id >> r.device >> r.engine >> r.release >> r.model >> r.dtype >> r.parallel.tp >>
         r.parallel.dp >> r.parallel.pp >> r.parallel.ep >> r.request.input_tokens >>
         r.request.output_tokens >> r.clients >> r.ttft_ms >> r.tpot_ms;
-    if (fields) out.push_back(std::move(r));
+    if (!fields) continue;
+    ServedRow::Apart apart;
+    Parallel& p = apart.prefill;
+    fields >> p.tp >> p.dp >> p.pp >> p.ep >> apart.prefill_workers >> apart.decode_workers;
+    if (fields) r.apart = apart;
+    out.push_back(std::move(r));
   }
+  return out;
+}
+
+tune::ServingQuestion question_of(const ServedRow& row) {
+  tune::ServingQuestion out;
+  out.model = row.model;
+  out.dtype = row.dtype;
+  out.latency = {.sources = tune::default_sources(), .device = row.device, .engine = row.named()};
+  out.tp = row.parallel.tp;
+  out.dp = row.parallel.dp;
+  out.pp = row.parallel.pp;
+  out.ep = row.parallel.ep;
+  if (row.apart) {
+    out.mode = "disaggregated";
+    out.prefill = row.apart->prefill;
+    out.prefill_workers = row.apart->prefill_workers;
+    out.decode_workers = row.apart->decode_workers;
+  }
+  out.load.shape = row.request;
+  out.load.clients = row.clients;
+  out.load.requests = std::max<std::int64_t>(8 * row.clients, 32);
+  out.begins_at_once = true;
   return out;
 }
 
@@ -50,7 +79,9 @@ struct ServedPoints::Steps {
 };
 
 ServedPoints::ServedPoints(std::vector<ServedRow> rows) : rows_(std::move(rows)) {
-  for (const ServedRow& row : rows_) add(row);
+  for (const ServedRow& row : rows_) {
+    if (!row.apart) add(row);
+  }
 }
 
 ServedPoints::~ServedPoints() = default;
@@ -62,15 +93,17 @@ void ServedPoints::add(const ServedRow& row) {
     const tune::LatencyChoice choice{.sources = {"forecast:" + row.engine, "roofline"},
                                      .where = row.id,
                                      .device = row.device,
-                                     .engine = row.engine};
+                                     .engine = row.named()};
     server = std::make_unique<Server>(
         device, tune::priced_latencies(choice, device, device_files, std::nullopt));
   }
-  auto& steps = steps_[row.device + ' ' + row.engine + ' ' + row.model + ' ' + row.dtype];
+  auto& steps =
+      steps_[row.device + ' ' + row.engine + ' ' + row.release + ' ' + row.model + ' ' + row.dtype];
   if (!steps) {
     steps = std::make_unique<Steps>();
     steps->spec = load_model(row.model, model_files);
-    steps->precision = precision_of(row.dtype, tune::precision_facts(steps->spec, true));
+    steps->precision =
+        precision_of(row.dtype, tune::served_facts(steps->spec, server->device, row.named()));
     const LatencyChain& chain = server->latencies.chain;
     steps->pricer = std::make_unique<StepPricer>(
         steps->spec,
@@ -81,8 +114,8 @@ void ServedPoints::add(const ServedRow& row) {
   }
   const auto layout = steps->pricer->layout(row.parallel, steps->precision);
   if (steps->pricer->refusal(layout)) return;
-  auto& clock = clocks_[row.device + ' ' + row.engine + ' ' + row.model + ' ' + row.dtype + ' ' +
-                        row.parallel.text()];
+  auto& clock = clocks_[row.device + ' ' + row.engine + ' ' + row.release + ' ' + row.model + ' ' +
+                        row.dtype + ' ' + row.parallel.text()];
   if (!clock) clock = std::make_unique<serving::LayoutClock>(*steps->pricer, layout);
   const std::int64_t engines = std::int64_t{row.parallel.dp} * row.parallel.pp;
   Point point{&row,

@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/pricing/step_pricer.hpp"
 #include "simulate/serving/terms_fit.hpp"
-#include "tune/sources/priced_latencies.hpp"
+#include "tune/serving/served_simulation.hpp"
 
 namespace halmark::test {
 
@@ -20,7 +21,14 @@ struct ServedRow {
   RequestShape request;
   std::int64_t clients = 1;
   double ttft_ms = 0, tpot_ms = 0;
+  // Of a server whose prompts have workers of their own; `parallel` is of one that decodes then.
+  struct Apart {
+    Parallel prefill;
+    int prefill_workers = 1, decode_workers = 1;
+  };
+  std::optional<Apart> apart = {};
 
+  NamedEngine named() const { return {engine, release == "?" ? "" : release, true}; }
   // All but the clients.
   std::string curve() const;
   // Some rows state more devices than a server of theirs has: products of degrees that overlap.
@@ -29,7 +37,11 @@ struct ServedRow {
 
 std::vector<ServedRow> read_served_rows(const std::filesystem::path& file);
 
-// Their steps by the forecasts of their device and engine. One thread.
+// As scripts/accuracy asks for it.
+tune::ServingQuestion question_of(const ServedRow& row);
+
+// Those of one kind of workers. Their steps by the forecasts of their device and engine. One
+// thread.
 class ServedPoints {
  public:
   explicit ServedPoints(std::vector<ServedRow> rows);

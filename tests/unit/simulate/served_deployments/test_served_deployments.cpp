@@ -8,32 +8,12 @@
 #include "core/numeric/statistics.hpp"
 #include "served_points.hpp"
 #include "tests/checkout.hpp"
-#include "tune/serving/served_simulation.hpp"
 
 namespace halmark::test {
 namespace {
 
 const tune::Folders models = {in_source("/configs/models")};
 const tune::Folders devices = {in_source("/configs/devices")};
-
-// As scripts/accuracy asks.
-tune::ServingQuestion question(const ServedRow& row) {
-  tune::ServingQuestion out;
-  out.model = row.model;
-  out.dtype = row.dtype;
-  out.latency = {.sources = tune::default_sources(), .device = row.device, .engine = row.engine};
-  out.tp = row.parallel.tp;
-  out.dp = row.parallel.dp;
-  out.pp = row.parallel.pp;
-  out.ep = row.parallel.ep;
-  out.load.shape = row.request;
-  out.load.clients = row.clients;
-  out.load.requests = std::clamp<std::int64_t>(8 * row.clients, 32, 4096);
-  out.begins_at_once = true;
-  out.engine_terms = row.engine;
-  if (row.release != "?") out.engine_release = row.release;
-  return out;
-}
 
 struct Errors {
   std::vector<double> sizes;
@@ -54,7 +34,7 @@ TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
   for (const ServedRow& row : rows) {
     SCOPED_TRACE(row.id);
     try {
-      const auto s = tune::simulate_serving(question(row), models, devices);
+      const auto s = tune::simulate_serving(question_of(row), models, devices);
       ASSERT_TRUE(s.ranges);
       ttft.add(row.ttft_ms * 1e6, s.summary.ttft.mean, s.ranges->ttft);
       tpot.add(row.tpot_ms * 1e6, s.summary.tpot.mean, s.ranges->tpot);
@@ -66,13 +46,13 @@ TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
     } catch (const std::exception&) {  // what is not answered is counted below
     }
   }
-  EXPECT_GE(tpot.sizes.size(), 57u) << "three state a degree that no heads divide by";
-  EXPECT_LE(median(tpot.sizes), 0.085);
-  EXPECT_LE(median(ttft.sizes), 0.275);
-  EXPECT_LE(median(rate.sizes), 0.09) << "clients over the time of a request, by Little's law";
-  EXPECT_GE(tpot.share_inside(), 0.8);
-  EXPECT_GE(rate.share_inside(), 0.8);
-  EXPECT_GE(ttft.share_inside(), 0.8);
+  EXPECT_EQ(tpot.sizes.size(), 60u);
+  EXPECT_LE(median(tpot.sizes), 0.08);
+  EXPECT_LE(median(ttft.sizes), 0.21);
+  EXPECT_LE(median(rate.sizes), 0.078) << "clients over the time of a request, by Little's law";
+  EXPECT_GE(tpot.share_inside(), 0.85);
+  EXPECT_GE(rate.share_inside(), 0.85);
+  EXPECT_GE(ttft.share_inside(), 0.85);
 }
 
 }  // namespace

@@ -90,6 +90,14 @@ TEST(FittedTerms, of_a_full_cache_hold_less) {
   says(source_text(full), "in 90 % of cases, requests waiting for room in the cache: TTFT 0.0");
 }
 
+TEST(FittedTerms, of_disaggregated_servers_have_a_longer_way_and_ratios_of_their_own) {
+  const FittedTerms one = fitted_terms("vllm", "kimi-k2.5", "gb200"), apart = of_disaggregated(one);
+  EXPECT_GT(apart.series.terms.arrival_ns, one.series.terms.arrival_ns + 1e8)
+      << "published: 250 to 500 ms to the first token at four clients";
+  EXPECT_GT(apart.ttft.high, one.ttft.high);
+  says(source_text(apart), "of servers whose prompts have workers of their own");
+}
+
 TEST(RequestsHeld, are_those_whose_prompt_and_half_output_fit) {
   EnginePlan plan;
   plan.blocks = 80;

@@ -202,19 +202,19 @@ TEST(ServedSimulation, says_what_its_times_rest_on) {
   EXPECT_THAT(s.basis.front(), HasSubstr("(h100-sxm)"));
   EXPECT_THAT(s.basis, testing::Contains(HasSubstr("engine: no host or scheduler terms")));
   ServingQuestion q = question();
-  q.engine_terms = "vllm";
+  q.latency.engine = parse_engine("vllm");
   const ServedSimulation fitted = run(q);
   EXPECT_THAT(fitted.basis, testing::Contains(HasSubstr("its interval does not hold")));
   EXPECT_FALSE(fitted.keeps_ttft) << "the interval is of times that tables gave";
   EXPECT_GT(fitted.summary.request.mean, s.summary.request.mean) << "terms only add";
-  q.engine_release = "0.0.1";
+  q.latency.engine.release = "0.0.1";
   EXPECT_THAT(run(q).basis, testing::Contains(HasSubstr("too few rows of 0.0.1 with this model")));
 }
 
 // 100 blocks of 16 tokens hold twelve requests of 128.
 TEST(ServedSimulation, says_where_requests_wait_for_room_in_the_cache) {
   ServingQuestion q = question();
-  q.engine_terms = "vllm";
+  q.latency.engine = parse_engine("vllm");
   q.engine.blocks = 100;
   q.load.shape = {100, 28};
   for (const auto& [clients, is_full] : {std::pair{12, false}, {13, true}}) {
@@ -225,18 +225,15 @@ TEST(ServedSimulation, says_where_requests_wait_for_room_in_the_cache) {
   }
 }
 
-TEST(ServedSimulation, takes_an_engine_with_or_without_a_release) {
-  ServingQuestion q;
-  name_engine(q, "trtllm:1.2.0rc6.post2");
-  EXPECT_EQ(q.engine_terms, "trtllm");
-  EXPECT_EQ(q.latency.engine, "trtllm") << "forecasts of its kernels";
-  EXPECT_EQ(q.engine_release, "1.2.0rc6.post2");
+TEST(NamedEngine, has_a_release_or_none) {
+  const NamedEngine named = parse_engine("trtllm:1.2.0rc6.post2");
+  EXPECT_EQ(named.name, "trtllm");
+  EXPECT_EQ(named.release, "1.2.0rc6.post2");
   for (const char* name : {"vllm", ""}) {
-    name_engine(q, name);
-    EXPECT_EQ(q.engine_terms, name);
-    EXPECT_EQ(q.engine_release, "");
+    EXPECT_EQ(parse_engine(name).name, name);
+    EXPECT_EQ(parse_engine(name).release, "");
   }
-  EXPECT_EQ(error_of([&] { name_engine(q, "vllm:"); }).line(),
+  EXPECT_EQ(error_of([] { parse_engine("vllm:"); }).line(),
             "--engine: 'vllm:' names no release; vllm, vllm:0.19.0");
 }
 
