@@ -54,7 +54,8 @@ TEST_F(QuestionsOfTune, have_their_answer_in_the_first_three_lines) {
       {"llama-3.3-70b --device rtx-4090 --devices 2", 0, {"w4a16 tp2: "}},
       {"llama-3.3-70b --device rtx-4090",
        3,
-       {"none: no configuration fits; w4a16 fits from 2 devices (tp2), fp8 from 4 devices (tp4), "
+       {"none: no configuration fits; w4a16 fits from 2 devices (tp2), fp8+kv_cache=f8_e4m3fn from "
+        "4 devices (tp4), "
         "bf16 from 8 devices (tp8)"}},
       {"qwen3-32b --device h100 --devices 4 --ttft 1ms",
        0,
