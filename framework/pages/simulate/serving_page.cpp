@@ -193,6 +193,7 @@ report::View serving_page(const ServingPage& page) {
   report::View out;
   out.data = serving::server_json(page.plan, page.record, s);
   out.data["configuration"] = page.layout;
+  out.data["precision"] = page.configuration.precision.name;
   out.data["closed_form"] = closed_form_json(page);
   out.data["saturation"] = saturation_json(page);
   out.data["interval"] = interval_json(page);
