@@ -68,7 +68,7 @@ void add_export_options(OptionSet& app, exports::ExportRequest& o) {
                            "a layer for OpenVINO's benchmark app: openvino"),
         app.add_option("--server-version", o.server_version,
                        "The engine's release (default: the latest known)"),
-        app.add_option("--engine", o.engine, "Forecast, for a cluster: vllm, vllm:0.19.0, ..."),
+        app.add_option("--engine", o.engine, "Of the forecast, of a cluster: vllm, vllm:0.19.0"),
         app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)"),
         app.add_option("--image", o.image,
                        "For a cluster: instead of the image that the engine publishes"),
