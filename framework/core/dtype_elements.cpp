@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/dtype.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark {
 namespace {
@@ -124,7 +125,7 @@ double load_element(Dtype dtype, const void* base, std::int64_t index) {
     case Dtype::f8_e8m0:
       return decode_e8m0(load_as<std::uint8_t>(base, index));
     case Dtype::s64:
-      return static_cast<double>(load_as<std::int64_t>(base, index));
+      return as_double(load_as<std::int64_t>(base, index));
     case Dtype::s32:
       return load_as<std::int32_t>(base, index);
     case Dtype::s16:
@@ -132,7 +133,7 @@ double load_element(Dtype dtype, const void* base, std::int64_t index) {
     case Dtype::s8:
       return load_as<std::int8_t>(base, index);
     case Dtype::u64:
-      return static_cast<double>(load_as<std::uint64_t>(base, index));
+      return as_double(load_as<std::uint64_t>(base, index));
     case Dtype::u32:
       return load_as<std::uint32_t>(base, index);
     case Dtype::u16:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -39,8 +40,8 @@ struct Metered {
 
 std::optional<Metered> metered(const Measurement& row) {
   const KernelCase& k = row.kernel_case;
-  const double devices = 1 + static_cast<double>(std::ranges::count(k.device, '+'));
-  const auto ranks = static_cast<double>(k.problem.params.value_or("ranks", k.shards_at_once));
+  const double devices = 1 + as_double(std::ranges::count(k.device, '+'));
+  const auto ranks = as_double(k.problem.params.value_or("ranks", k.shards_at_once));
   const double shards = std::max(1.0, ranks / devices);
   for (const auto& [name, meter] : {std::pair{"device_energy_uj", k.backend + ':' + k.device},
                                     std::pair{"package_energy_uj", std::string("rapl")}}) {

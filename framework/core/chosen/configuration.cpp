@@ -3,6 +3,7 @@
 #include "core/chosen/configuration.hpp"
 
 #include "core/text/enum_names.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -32,9 +33,7 @@ std::optional<ServingMode> parse_serving_mode(std::string_view text) {
 namespace {
 
 std::string stages_text(const std::vector<int>& stages) {
-  std::string out;
-  for (const int layers : stages) out += (out.empty() ? " stages" : "+") + std::to_string(layers);
-  return out;
+  return stages.empty() ? "" : " stages" + join(stages, "+");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -30,20 +31,17 @@ constexpr std::array rows = {
                  .of_step = [](const Estimate& e) -> Value { return e.tokens_per_s; },
                  .title = "throughput",
                  .shown_as = "tokens/s"},
-    ObjectiveRow{.objective = Objective::memory,
-                 .name = "memory",
-                 .unit = "bytes",
-                 .of_step = [](const Estimate& e) -> Value {
-                   return static_cast<double>(e.memory_bytes_total);
-                 },
-                 .of_requests = [](const Figures& f) -> Value {
-                   return static_cast<double>(f.memory_bytes);
-                 },
-                 .title = "memory",
-                 .shown_as = "GB",
-                 .shown_unit = 1e9,
-                 .level_key = "memory_gb",
-                 .level_unit = 1e9},
+    ObjectiveRow{
+        .objective = Objective::memory,
+        .name = "memory",
+        .unit = "bytes",
+        .of_step = [](const Estimate& e) -> Value { return as_double(e.memory_bytes_total); },
+        .of_requests = [](const Figures& f) -> Value { return as_double(f.memory_bytes); },
+        .title = "memory",
+        .shown_as = "GB",
+        .shown_unit = 1e9,
+        .level_key = "memory_gb",
+        .level_unit = 1e9},
     ObjectiveRow{.objective = Objective::ttft,
                  .name = "ttft",
                  .unit = "ns",
@@ -150,9 +148,7 @@ bool is_kept(const ServiceLevel& level, double value) {
 
 std::span<const ObjectiveRow> objective_rows() { return rows; }
 
-const ObjectiveRow& row_of(Objective objective) {
-  return rows[static_cast<std::size_t>(objective)];
-}
+const ObjectiveRow& row_of(Objective objective) { return rows[as_size(objective)]; }
 
 std::string_view objective_name(Objective objective) { return row_of(objective).name; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 // The number behind a value that is one; bool is none.
 std::optional<double> number_of(const ParamValue& value) {
-  if (const auto* i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return as_double(*i);
   if (const auto* d = std::get_if<double>(&value)) return *d;
   return std::nullopt;
 }
@@ -58,7 +59,7 @@ void SearchDomain::check(const std::string& where) {
     }
     return;
   }
-  constexpr auto largest = static_cast<double>(domain_integer_max);
+  constexpr auto largest = as_double(domain_integer_max);
   if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
     wrong("needs low <= high, found " + number_text(low) + " and " + number_text(high));
   }
@@ -94,7 +95,7 @@ ParamValue SearchDomain::value(double coordinate) const {
   switch (kind) {
     case DomainKind::categorical:
     case DomainKind::ordinal:
-      return values.at(static_cast<std::size_t>(coordinate));
+      return values.at(as_size(coordinate));
     case DomainKind::integer:
       return static_cast<std::int64_t>(low + coordinate * (step == 0 ? 1 : step));
     case DomainKind::real:
@@ -107,7 +108,7 @@ ParamValue SearchDomain::value(double coordinate) const {
 std::optional<double> SearchDomain::coordinate(const ParamValue& wanted) const {
   if (kind == DomainKind::categorical || kind == DomainKind::ordinal) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (same(values[i], wanted)) return static_cast<double>(i);
+      if (same(values[i], wanted)) return as_double(i);
     }
     return std::nullopt;
   }
@@ -125,7 +126,7 @@ std::optional<double> SearchDomain::coordinate(const ParamValue& wanted) const {
 
 double SearchDomain::unit(double coordinate) const {
   if (kind == DomainKind::categorical || kind == DomainKind::ordinal) {
-    return values.size() < 2 ? 0.5 : coordinate / static_cast<double>(values.size() - 1);
+    return values.size() < 2 ? 0.5 : coordinate / as_double(values.size() - 1);
   }
   if (low == high) return 0.5;
   const double size = kind == DomainKind::integer && step == 0 ? 1 : step;
@@ -144,7 +145,7 @@ double SearchDomain::from_unit(double unit) const {
     const double x = is_log ? on_log_scale(*this, unit) : low + unit * (high - low);
     return std::clamp(x, low, high);
   }
-  const auto last = static_cast<double>(count - 1);
+  const auto last = as_double(count - 1);
   if (is_log && low != high) {
     const double x = on_log_scale(*this, unit);
     return std::clamp(std::round(x - low), 0.0, last);

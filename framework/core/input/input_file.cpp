@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -107,7 +108,7 @@ void InputFile::open_file(const std::string& path) {
 std::size_t InputFile::read_some(std::span<char> out) {
   for (;;) {
     const ssize_t n = ::read(descriptor_, out.data(), out.size());
-    if (n >= 0) return static_cast<std::size_t>(n);
+    if (n >= 0) return as_size(n);
     if (errno != EINTR) throw unreadable(name_, kind_, errno);
   }
 }
@@ -117,8 +118,7 @@ std::size_t InputFile::read(std::span<char> out) {
   const std::uint64_t most = (is_pipe_ ? kind_.bytes_max : bytes_) + 1;
   std::size_t done = 0;
   while (done < out.size()) {
-    const auto wanted =
-        static_cast<std::size_t>(std::min<std::uint64_t>(out.size() - done, most - read_));
+    const auto wanted = as_size(std::min<std::uint64_t>(out.size() - done, most - read_));
     const std::size_t n = read_some(out.subspan(done, wanted));
     read_ += n;
     if (read_ == most) {
@@ -148,7 +148,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<char> out) const {
                         " bytes that it had when it was opened",
                     name_, "read it when nothing writes to it");
     }
-    done += static_cast<std::size_t>(n);
+    done += as_size(n);
   }
 }
 

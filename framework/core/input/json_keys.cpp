@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ranges.hpp"
+
 namespace halmark {
 namespace {
 
@@ -53,8 +55,7 @@ class KeyWalk {
     if (word.empty()) return false;
     static constexpr std::array words = {"true", "false",    "null",      "NaN", "nan",
                                          "-nan", "Infinity", "-Infinity", "inf", "-inf"};
-    return std::string_view("-.0123456789").find(word[0]) != word.npos ||
-           std::ranges::find(words, word) != words.end();
+    return std::string_view("-.0123456789").find(word[0]) != word.npos || contains(words, word);
   }
 
   void note_key(const std::string& key) {
@@ -70,7 +71,7 @@ class KeyWalk {
       if (&one != &open_.back()) path += one.key + '.';
     }
     path += key;
-    if (out_.paths.size() < keys_max && std::ranges::find(out_.paths, path) == out_.paths.end()) {
+    if (out_.paths.size() < keys_max && !contains(out_.paths, path)) {
       out_.paths.push_back(path);
     }
   }

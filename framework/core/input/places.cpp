@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -99,8 +100,7 @@ std::string remedy_of_place(const fs::path& file, std::string_view option) {
   if (!option.empty()) out = "name another file with " + std::string(option);
   const std::string below = state_dir().string() + '/';
   if (fs::absolute(file).string().starts_with(below)) {
-    out += (out.empty() ? "" : ", or ") +
-           std::string("set XDG_STATE_HOME to a folder that this user can write");
+    append_item(out, ", or ", "set XDG_STATE_HOME to a folder that this user can write");
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -30,6 +31,14 @@ std::string dump_json(const Json& value, int indent = -1);
 
 // null for an absent or non-finite value.
 Json optional_number(std::optional<double> value);
+
+// The items or what `of` makes of each, a function or a member.
+template <class Items, class Of = std::identity>
+Json json_list(const Items& items, const Of& of = {}) {
+  Json out = Json::array();
+  for (const auto& item : items) out.push_back(std::invoke(of, item));
+  return out;
+}
 
 void to_json(Json& out, const Params& value);
 void from_json(const Json& in, Params& value);

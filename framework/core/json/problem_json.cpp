@@ -1,5 +1,4 @@
 // Values that are no list of fields: named integers, labels, precisions, places, intervals.
-#include <stdexcept>
 
 #include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
@@ -89,7 +88,7 @@ void to_json(Json& out, const Precision& value) {
     out[std::string(row.name)] = std::string(dtype_name(value.*row.field));
   }
   if (value.packed == PackedWeights::as_stated) return;
-  out["packed"] = std::string(packed_weights_name(value.packed));
+  out["packed"] = packed_weights_name(value.packed);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/fields/fields.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark {
 
@@ -73,7 +74,7 @@ struct ProportionalSet {
 
   std::optional<double> difference() const {
     if (expected_bytes <= 0) return std::nullopt;
-    return static_cast<double>(grown_bytes) / static_cast<double>(expected_bytes) - 1;
+    return as_double(grown_bytes) / as_double(expected_bytes) - 1;
   }
   SetSizeVerdict verdict() const {
     const auto off = difference();

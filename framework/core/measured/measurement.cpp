@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -50,7 +51,7 @@ std::optional<double> disturbed_share(std::span<const Sample> samples) {
       samples, [](const Sample& s) { return s.label != SampleLabel::unlabelled; });
   if (labelled == 0) return std::nullopt;
   const auto disturbed = std::ranges::count(samples, SampleLabel::disturbed, &Sample::label);
-  return static_cast<double>(disturbed) / static_cast<double>(labelled);
+  return as_double(disturbed) / as_double(labelled);
 }
 
 }  // namespace halmark

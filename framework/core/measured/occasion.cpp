@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -90,7 +91,7 @@ void observe(std::vector<Occasion>& occasions, const Occasion& seen) {
     return;
   }
   // The probes themselves are gone: the medians are weighed by how many each stands for.
-  const auto known = static_cast<double>(same->probes), added = static_cast<double>(seen.probes);
+  const auto known = as_double(same->probes), added = as_double(seen.probes);
   same->median = (same->median * known + seen.median * added) / (known + added);
   same->probes += seen.probes;
   keep_highest(same->highest, seen.highest);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 namespace {
 
@@ -15,23 +17,23 @@ std::vector<double> sorted(std::span<const double> values) {
 }
 
 double quantile_sorted(const std::vector<double>& v, double q) {
-  const double position = q * static_cast<double>(v.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
+  const double position = q * as_double(v.size() - 1);
+  const auto below = as_size(position);
   const std::size_t above = std::min(below + 1, v.size() - 1);
-  return v[below] + (v[above] - v[below]) * (position - static_cast<double>(below));
+  return v[below] + (v[above] - v[below]) * (position - as_double(below));
 }
 
 // Largest r (0-based from each end) with P(order statistics r .. n-1-r cover the median) >= 0.95,
 // from the binomial(n, 1/2) tail; -1 when even min..max does not reach it (n < 6).
 int binomial_rank(std::size_t n) {
-  double probability = std::pow(0.5, static_cast<double>(n));  // P(X = 0)
+  double probability = std::pow(0.5, as_double(n));  // P(X = 0)
   double tail = 0;
   int rank = -1;
   for (std::size_t k = 0; k < n / 2; ++k) {
     tail += probability;
     if (2 * tail > 0.05) break;
     rank = static_cast<int>(k);
-    probability *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    probability *= as_double(n - k) / as_double(k + 1);
   }
   return rank;
 }
@@ -43,7 +45,7 @@ double quantile(std::span<const double> values, double q) {
 }
 
 double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / as_double(values.size());
 }
 
 double median(std::span<const double> values) { return quantile(values, 0.5); }
@@ -54,13 +56,13 @@ MedianInterval median_interval(std::span<const double> values) {
   if (n < 50) {
     const int rank = binomial_rank(n);
     if (rank < 0) return {{v.front(), v.back()}, false};
-    const auto r = static_cast<std::size_t>(rank);
+    const auto r = as_size(rank);
     return {{v[r], v[n - 1 - r]}, true};
   }
-  const double half = static_cast<double>(n) / 2;
-  const double spread = 0.98 * std::sqrt(static_cast<double>(n));
-  const auto low = static_cast<std::size_t>(std::max(1.0, std::floor(half - spread)));
-  const auto high = static_cast<std::size_t>(std::ceil(half + 1 + spread));
+  const double half = as_double(n) / 2;
+  const double spread = 0.98 * std::sqrt(as_double(n));
+  const auto low = as_size(std::max(1.0, std::floor(half - spread)));
+  const auto high = as_size(std::ceil(half + 1 + spread));
   return {{v[low - 1], v[std::min(high, n) - 1]}, true};
 }
 

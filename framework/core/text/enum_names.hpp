@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 // Compilers print a value with its name, "Status::ok", or where it has none as "(Status)17".
@@ -32,9 +34,7 @@ template <class Enum>
 struct EnumNames {
   std::array<std::string_view, enumerators<Enum>()> all;
 
-  constexpr std::string_view of(Enum value) const {
-    return all.at(static_cast<std::size_t>(value));
-  }
+  constexpr std::string_view of(Enum value) const { return all.at(as_size(value)); }
   constexpr std::optional<Enum> parse(std::string_view text) const {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i] == text) return static_cast<Enum>(i);
@@ -47,7 +47,7 @@ struct EnumNames {
 template <std::size_t first = 0, class Row, std::size_t rows, class Enum>
 consteval bool has_row_of_each(const std::array<Row, rows>& table, Enum Row::*of) {
   for (std::size_t i = 0; i < rows; ++i) {
-    if (static_cast<std::size_t>(table[i].*of) != first + i) return false;
+    if (as_size(table[i].*of) != first + i) return false;
   }
   return rows == enumerators<Enum, first>();
 }

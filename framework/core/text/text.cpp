@@ -23,6 +23,11 @@ std::string number_text(double value, int digits) {
   return written(value, std::chars_format::general, digits);
 }
 
+void append_item(std::string& list, std::string_view between, std::string_view item) {
+  if (!list.empty()) list += between;
+  list += item;
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
