@@ -1,6 +1,7 @@
 #include "export/front_list.hpp"
 
 #include "core/json/json.hpp"
+#include "core/text/text.hpp"
 #include "report/choice/grouping.hpp"
 #include "report/served_report.hpp"
 #include "report/text/clean_text.hpp"
@@ -16,9 +17,7 @@ std::string label_of(const Evaluation& e) {
 }
 
 std::string numbers_text(const std::vector<std::size_t>& points) {
-  std::string out;
-  for (const std::size_t i : points) out += (out.empty() ? "" : ", ") + std::to_string(i + 1);
-  return out;
+  return join(points, ", ", [](const std::size_t i) { return std::to_string(i + 1); });
 }
 
 Json point_json(const SearchedFront& front, std::size_t i, std::size_t representative) {

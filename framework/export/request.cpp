@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
+#include "core/text/text.hpp"
 #include "export/cluster/manifests.hpp"
 #include "export/cluster/platforms.hpp"
 #include "export/engine/launch_text.hpp"
@@ -17,12 +19,6 @@
 namespace halmark::exports {
 namespace {
 
-std::string list_of(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 report::View written(const std::vector<TextFile>& files, const std::string& out,
                      Existing existing) {
   return {.text = out.empty() ? files_text(files) : write_files(files, out, existing)};
@@ -30,13 +26,9 @@ report::View written(const std::vector<TextFile>& files, const std::string& out,
 
 }  // namespace
 
-bool is_exchange(const std::string& as) {
-  return std::ranges::find(exchange_names(), as) != exchange_names().end();
-}
+bool is_exchange(const std::string& as) { return contains(exchange_names(), as); }
 
-bool ExportRequest::is_platform() const {
-  return std::ranges::find(platform_names(), as) != platform_names().end();
-}
+bool ExportRequest::is_platform() const { return contains(platform_names(), as); }
 
 NamedEngine ExportRequest::engine_that_serves() const {
   NamedEngine out = parse_engine(engine);
@@ -56,8 +48,8 @@ NamedEngine ExportRequest::engine_of_search() {
   return engine_that_serves();
 }
 
-std::string engine_list() { return list_of(engine_names()); }
-std::string exchange_list() { return list_of(exchange_names()); }
+std::string engine_list() { return join(engine_names(), ", "); }
+std::string exchange_list() { return join(exchange_names(), ", "); }
 
 bool has_format(const ExportRequest& request) {
   if (!request.as.empty()) return true;
@@ -94,7 +86,7 @@ EngineTable table_of(const ExportRequest& request,
   }
   const NamedEngine named = request.engine_that_serves();
   const std::string& engine = starts_engine ? named.name : request.as;
-  if (std::ranges::find(engine_names(), engine) == engine_names().end()) {
+  if (!contains(engine_names(), engine)) {
     throw refused("nothing is written for '" + printable(engine) + "'",
                   starts_engine ? "--engine" : "--as", suggestion(engine, engine_names()));
   }

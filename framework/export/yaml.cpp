@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::exports {
@@ -60,8 +61,7 @@ std::string yaml_scalar(const std::string& text) {
       });
   static const std::vector<std::string> read_otherwise = {"y",   "n",    "yes",   "no",  "on",
                                                           "off", "true", "false", "null"};
-  const bool is_special =
-      std::ranges::find(read_otherwise, lower_case(text)) != read_otherwise.end();
+  const bool is_special = contains(read_otherwise, lower_case(text));
   if (is_number() || (is_word && !is_special)) return text;
   return dump_json(Json(text));  // a JSON string is a double-quoted scalar
 }

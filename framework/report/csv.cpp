@@ -1,45 +1,16 @@
+#include "core/text/text.hpp"
+#include "report/csv_rows.hpp"
+
 #include <algorithm>
-#include <cmath>
-#include <span>
 
 #include "report/front_view.hpp"
 #include "report/report.hpp"
-#include "report/text/clean_text.hpp"
-#include "report/text/quantity.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {
 namespace {
 
-// One row per column: the name, and the cell already escaped.
-template <class Row>
-struct CsvColumn {
-  const char* name;
-  std::string (*cell)(const Row& row);
-};
-
-std::string number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? report::exact_text(*value) : std::string();
-}
-
-std::string text(std::string_view value) { return report::csv_text(value); }
-
-template <class Row>
-std::string csv(std::span<const CsvColumn<Row>> columns, const std::vector<Row>& rows) {
-  std::string out;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    out += (c > 0 ? "," : "") + std::string(columns[c].name);
-  }
-  out += "\r\n";
-  for (const Row& row : rows) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (c > 0) out += ',';
-      out += columns[c].cell(row);
-    }
-    out += "\r\n";
-  }
-  return out;
-}
+using report::CsvRows;
 
 struct EvaluationRow {
   const Evaluation* evaluation = nullptr;
@@ -47,221 +18,149 @@ struct EvaluationRow {
   const Validation* validation = nullptr;  // nullptr: never confronted with a run
 };
 
-const Configuration& configuration(const EvaluationRow& r) { return r.evaluation->configuration; }
-
-std::optional<double> of_estimate(const EvaluationRow& r, double Estimate::*field) {
-  if (!r.evaluation->estimate) return std::nullopt;
-  return (*r.evaluation->estimate).*field;
-}
-
-TimesFrom origin(const EvaluationRow& r) {
-  return r.evaluation->estimate ? times_from(*r.evaluation->estimate) : TimesFrom{};
-}
-
-template <class Field>
-std::string of_run_interval(const EvaluationRow& r, Field field) {
-  const auto& estimate = r.evaluation->estimate;
-  return estimate && estimate->run_interval ? number(field(*estimate->run_interval))
-                                            : std::string();
-}
-
-std::string bytes_cell(const EvaluationRow& r, std::int64_t Estimate::*field) {
-  return r.evaluation->estimate ? std::to_string((*r.evaluation->estimate).*field) : std::string();
-}
-
-std::string dtype_cell(const EvaluationRow& r, Dtype Precision::*field) {
-  return std::string(dtype_name(configuration(r).precision.*field));
-}
-
-std::string no_estimate_reason(const EvaluationRow& r) {
-  if (r.evaluation->estimate) return {};
-  return text(r.evaluation->reason.empty() ? status_name(r.evaluation->status)
-                                           : std::string_view(r.evaluation->reason));
-}
-
-std::string mfu_reason(const EvaluationRow& r) {
-  if (!r.evaluation->estimate) return no_estimate_reason(r);
-  return r.evaluation->estimate->mfu ? std::string() : text(r.evaluation->estimate->mfu_reason);
-}
-
 // Why a run has no figure, or none that counts.
 std::string run_reason(const EvaluationRow& r) {
   if (r.validation == nullptr) return "never confronted with a run";
   const std::string status(status_name(r.validation->status));
-  return text(r.validation->reason.empty() ? status : status + ": " + r.validation->reason);
+  return r.validation->reason.empty() ? status : status + ": " + r.validation->reason;
+}
+
+void describe_configuration(CsvRows& csv, const Configuration& c) {
+  const Workload& work = c.workload;
+  csv("model", c.model);
+  csv("phase", phase_name(work.phase));
+  csv("batch", work.batch);
+  csv("new_tokens", work.new_tokens);
+  csv("context", work.context);
+  csv("routing_skew_pct", work.routing_skew);
+  csv("dp", c.parallel.dp);
+  csv("tp", c.parallel.tp);
+  csv("pp", c.parallel.pp);
+  csv("ep", c.parallel.ep);
+  csv("cp", c.parallel.cp);
+  const Precision& p = c.precision;
+  csv("precision", p.name);
+  csv("qkv_dtype", dtype_name(p.qkv));
+  csv("output_dtype", dtype_name(p.output));
+  csv("ffn_dtype", dtype_name(p.ffn));
+  csv("experts_dtype", dtype_name(p.experts));
+  csv("head_dtype", dtype_name(p.head));
+  csv("attention_dtype", dtype_name(p.attention));
+  csv("kv_cache_dtype", dtype_name(p.kv_cache));
+  csv("activation_dtype", dtype_name(p.activation));
 }
 
 // "q_proj=tensor o_proj=tensor ...": the strategy of every operator in one cell.
-std::string strategy_cell(const EvaluationRow& r) {
+std::string strategy_text(const Estimate& estimate) {
   std::string out;
-  if (!r.evaluation->estimate) return out;
-  for (const auto& [name, how] : report::strategies(*r.evaluation->estimate)) {
-    out += (out.empty() ? "" : " ") + name + '=' + how;
+  for (const auto& [name, how] : report::strategies(estimate)) {
+    append_item(out, " ", name + '=' + how);
   }
-  return text(out);
+  return out;
 }
 
-constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
-    {"model", [](const EvaluationRow& r) { return text(configuration(r).model); }},
-    {"phase",
-     [](const EvaluationRow& r) {
-       return std::string(phase_name(configuration(r).workload.phase));
-     }},
-    {"batch",
-     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.batch); }},
-    {"new_tokens",
-     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.new_tokens); }},
-    {"context",
-     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.context); }},
-    {"routing_skew_pct",
-     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.routing_skew); }},
-    {"dp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.dp); }},
-    {"tp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.tp); }},
-    {"pp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.pp); }},
-    {"ep", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.ep); }},
-    {"cp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.cp); }},
-    {"precision", [](const EvaluationRow& r) { return text(configuration(r).precision.name); }},
-    {"qkv_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::qkv); }},
-    {"output_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::output); }},
-    {"ffn_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::ffn); }},
-    {"experts_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::experts); }},
-    {"head_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::head); }},
-    {"attention_dtype",
-     [](const EvaluationRow& r) { return dtype_cell(r, &Precision::attention); }},
-    {"kv_cache_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::kv_cache); }},
-    {"activation_dtype",
-     [](const EvaluationRow& r) { return dtype_cell(r, &Precision::activation); }},
-    {"strategy", strategy_cell},
-    {"on_front", [](const EvaluationRow& r) { return std::string(r.point ? "1" : "0"); }},
-    {"front_class",
-     [](const EvaluationRow& r) {
-       const auto& standing = r.evaluation->standing;
-       return standing ? std::string(front_class_name(standing->front_class)) : std::string();
-     }},
-    {"front_probability",
-     [](const EvaluationRow& r) {
-       const auto& standing = r.evaluation->standing;
-       return standing ? number(standing->probability) : std::string();
-     }},
-    {"status",
-     [](const EvaluationRow& r) { return std::string(status_name(r.evaluation->status)); }},
-    {"reason", [](const EvaluationRow& r) { return text(r.evaluation->reason); }},
-    {"provenance",
-     [](const EvaluationRow& r) {
-       return r.evaluation->estimate
-                  ? std::string(provenance_name(r.evaluation->estimate->provenance))
-                  : std::string();
-     }},
-    {"series", [](const EvaluationRow& r) { return text(report::series_text(origin(r))); }},
-    {"quarantined", [](const EvaluationRow& r) { return std::to_string(origin(r).quarantined); }},
-    {"quarantined_example", [](const EvaluationRow& r) { return text(origin(r).example); }},
-    {"latency_ns",
-     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::step_ns)); }},
-    {"latency_ns_reason", no_estimate_reason},
-    {"low_ns", [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::low_ns)); }},
-    {"high_ns", [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::high_ns)); }},
-    {"run_low_ns",
-     [](const EvaluationRow& r) {
-       return of_run_interval(r, [](const auto& i) { return i.ns.low; });
-     }},
-    {"run_high_ns",
-     [](const EvaluationRow& r) {
-       return of_run_interval(r, [](const auto& i) { return i.ns.high; });
-     }},
-    {"run_interval_bytes_per_s",
-     [](const EvaluationRow& r) {
-       return of_run_interval(r, [](const auto& i) { return i.state.bytes_per_s; });
-     }},
-    {"run_interval_flops_per_s",
-     [](const EvaluationRow& r) {
-       return of_run_interval(r, [](const auto& i) { return i.state.flops_per_s; });
-     }},
-    {"lower_bound_ns",
-     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::lower_bound_ns)); }},
-    {"tokens_per_s",
-     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::tokens_per_s)); }},
-    {"memory_bytes",
-     [](const EvaluationRow& r) { return bytes_cell(r, &Estimate::memory_bytes_total); }},
-    {"memory_bytes_per_rank",
-     [](const EvaluationRow& r) { return bytes_cell(r, &Estimate::memory_bytes_per_rank); }},
-    {"matmul_flops",
-     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::matmul_flops)); }},
-    {"mfu",
-     [](const EvaluationRow& r) {
-       return number(r.evaluation->estimate ? r.evaluation->estimate->mfu : std::nullopt);
-     }},
-    {"mfu_reason", mfu_reason},
-    {"mfu_datasheet",
-     [](const EvaluationRow& r) {
-       return number(r.evaluation->estimate ? r.evaluation->estimate->mfu_datasheet : std::nullopt);
-     }},
-    {"bottleneck",
-     [](const EvaluationRow& r) {
-       return r.evaluation->estimate ? text(r.evaluation->estimate->bottleneck) : std::string();
-     }},
-    {"measured_ns", [](const EvaluationRow& r) { return number(r.evaluation->measured_ns); }},
-    {"measured_ns_reason",
-     [](const EvaluationRow& r) {
-       return r.evaluation->measured_ns ? std::string() : run_reason(r);
-     }},
-    {"prediction_error",
-     [](const EvaluationRow& r) {
-       return number(r.validation ? r.validation->prediction_error() : std::nullopt);
-     }},
-    {"composition_error",
-     [](const EvaluationRow& r) {
-       return number(r.validation ? r.validation->composition_error() : std::nullopt);
-     }},
-    {"composition_error_reason",
-     [](const EvaluationRow& r) {
-       if (r.validation == nullptr || !r.validation->has_time()) return run_reason(r);
-       return text(r.validation->composition_reason);
-     }},
-};
+void describe_estimate(CsvRows& csv, const Evaluation& evaluation) {
+  static const Estimate none;
+  const bool has = evaluation.estimate.has_value();
+  const Estimate& e = has ? *evaluation.estimate : none;
+  const auto known = [has](auto value) { return has ? std::optional(value) : std::nullopt; };
+  const std::string_view reason =
+      evaluation.reason.empty() ? status_name(evaluation.status) : evaluation.reason;
+  const TimesFrom origin = times_from(e);
+  std::optional<double> run_low, run_high, bytes_per_s, flops_per_s;
+  if (const auto& run = e.run_interval) {
+    run_low = run->ns.low;
+    run_high = run->ns.high;
+    bytes_per_s = run->state.bytes_per_s;
+    flops_per_s = run->state.flops_per_s;
+  }
+  csv("provenance", has ? provenance_name(e.provenance) : "");
+  csv("series", report::series_text(origin));
+  csv("quarantined", origin.quarantined);
+  csv("quarantined_example", origin.example);
+  csv("latency_ns", known(e.step_ns));
+  csv("latency_ns_reason", has ? "" : reason);
+  csv("low_ns", known(e.low_ns));
+  csv("high_ns", known(e.high_ns));
+  csv("run_low_ns", run_low);
+  csv("run_high_ns", run_high);
+  csv("run_interval_bytes_per_s", bytes_per_s);
+  csv("run_interval_flops_per_s", flops_per_s);
+  csv("lower_bound_ns", known(e.lower_bound_ns));
+  csv("tokens_per_s", known(e.tokens_per_s));
+  csv("memory_bytes", known(e.memory_bytes_total));
+  csv("memory_bytes_per_rank", known(e.memory_bytes_per_rank));
+  csv("matmul_flops", known(e.matmul_flops));
+  csv("mfu", e.mfu);
+  csv("mfu_reason", !has ? reason : e.mfu ? std::string_view() : e.mfu_reason);
+  csv("mfu_datasheet", e.mfu_datasheet);
+  csv("bottleneck", e.bottleneck);
+}
 
-constexpr CsvColumn<KernelPoint> kernel_columns[] = {
-    {"op", [](const KernelPoint& k) { return text(k.op); }},
-    {"problem", [](const KernelPoint& k) { return text(k.problem); }},
-    {"dtype", [](const KernelPoint& k) { return text(k.dtype); }},
-    {"place", [](const KernelPoint& k) { return text(k.place); }},
-    {"mode", [](const KernelPoint& k) { return text(k.mode); }},
-    {"implementation", [](const KernelPoint& k) { return text(k.implementation); }},
-    {"isa", [](const KernelPoint& k) { return text(k.isa); }},
-    {"provenance",
-     [](const KernelPoint& k) { return std::string(k.duration_ns ? "measured" : ""); }},
-    {"status", [](const KernelPoint& k) { return std::string(status_name(k.status)); }},
-    {"reason", [](const KernelPoint& k) { return text(k.reason); }},
-    {"clean_share", [](const KernelPoint& k) { return number(k.clean_share); }},
-    {"rounds", [](const KernelPoint& k) { return std::to_string(k.rounds); }},
-    {"duration_ns", [](const KernelPoint& k) { return number(k.duration_ns); }},
-    {"duration_ns_reason",
-     [](const KernelPoint& k) {
-       return k.duration_ns ? std::string() : text(k.reason.empty() ? "no latency" : k.reason);
-     }},
-    {"ci_low_ns", [](const KernelPoint& k) { return number(k.low_ns); }},
-    {"ci_high_ns", [](const KernelPoint& k) { return number(k.high_ns); }},
-    {"flops", [](const KernelPoint& k) { return number(k.matmul_flops); }},
-    {"bytes", [](const KernelPoint& k) { return number(k.bytes); }},
-    {"lower_bound_ns", [](const KernelPoint& k) { return number(k.lower_bound_ns); }},
-    {"mfu", [](const KernelPoint& k) { return number(k.mfu); }},
-    {"path_fraction", [](const KernelPoint& k) { return number(k.path_fraction); }},
-    {"mfu_datasheet", [](const KernelPoint& k) { return number(k.mfu_datasheet); }},
-    {"mfu_reason", [](const KernelPoint& k) { return k.mfu ? std::string() : text(k.mfu_reason); }},
-    {"roofline_fraction", [](const KernelPoint& k) { return number(k.roofline_fraction); }},
-    {"algbw_bytes_per_s", [](const KernelPoint& k) { return number(k.algbw_bytes_per_s); }},
-    {"busbw_bytes_per_s", [](const KernelPoint& k) { return number(k.busbw_bytes_per_s); }},
-    {"constant_bytes", [](const KernelPoint& k) { return std::to_string(k.constant_bytes); }},
-    {"workspace_bytes", [](const KernelPoint& k) { return std::to_string(k.workspace_bytes); }},
-    {"create_ns", [](const KernelPoint& k) { return number(k.one_time.create_ns); }},
-    {"pack_ns", [](const KernelPoint& k) { return number(k.one_time.pack_ns); }},
-    {"first_ns", [](const KernelPoint& k) { return number(k.one_time.first_ns); }},
-    {"bandwidth_share", [](const KernelPoint& k) { return number(k.bandwidth_share); }},
-    {"bandwidth_share_reason",
-     [](const KernelPoint& k) {
-       return k.bandwidth_share ? std::string() : text(k.bandwidth_reason);
-     }},
-    {"key", [](const KernelPoint& k) { return text(k.key); }},
-};
+void describe_evaluation(CsvRows& csv, const EvaluationRow& r) {
+  const Evaluation& e = *r.evaluation;
+  std::string_view front_class;
+  std::optional<double> front_probability, prediction_error, composition_error;
+  if (e.standing) {
+    front_class = front_class_name(e.standing->front_class);
+    front_probability = e.standing->probability;
+  }
+  if (r.validation != nullptr) {
+    prediction_error = r.validation->prediction_error();
+    composition_error = r.validation->composition_error();
+  }
+  const bool has_run = r.validation != nullptr && r.validation->has_time();
+  describe_configuration(csv, e.configuration);
+  csv("strategy", e.estimate ? strategy_text(*e.estimate) : "");
+  csv("on_front", r.point != nullptr);
+  csv("front_class", front_class);
+  csv("front_probability", front_probability);
+  csv("status", status_name(e.status));
+  csv("reason", e.reason);
+  describe_estimate(csv, e);
+  csv("measured_ns", e.measured_ns);
+  csv("measured_ns_reason", e.measured_ns ? "" : run_reason(r));
+  csv("prediction_error", prediction_error);
+  csv("composition_error", composition_error);
+  csv("composition_error_reason", has_run ? r.validation->composition_reason : run_reason(r));
+}
+
+void describe_kernel(CsvRows& csv, const KernelPoint& k) {
+  csv("op", k.op);
+  csv("problem", k.problem);
+  csv("dtype", k.dtype);
+  csv("place", k.place);
+  csv("mode", k.mode);
+  csv("implementation", k.implementation);
+  csv("isa", k.isa);
+  csv("provenance", k.duration_ns ? "measured" : "");
+  csv("status", status_name(k.status));
+  csv("reason", k.reason);
+  csv("clean_share", k.clean_share);
+  csv("rounds", k.rounds);
+  csv("duration_ns", k.duration_ns);
+  csv("duration_ns_reason", k.duration_ns ? "" : k.reason.empty() ? "no latency" : k.reason);
+  csv("ci_low_ns", k.low_ns);
+  csv("ci_high_ns", k.high_ns);
+  csv("flops", k.matmul_flops);
+  csv("bytes", k.bytes);
+  csv("lower_bound_ns", k.lower_bound_ns);
+  csv("mfu", k.mfu);
+  csv("path_fraction", k.path_fraction);
+  csv("mfu_datasheet", k.mfu_datasheet);
+  csv("mfu_reason", k.mfu ? "" : k.mfu_reason);
+  csv("roofline_fraction", k.roofline_fraction);
+  csv("algbw_bytes_per_s", k.algbw_bytes_per_s);
+  csv("busbw_bytes_per_s", k.busbw_bytes_per_s);
+  csv("constant_bytes", k.constant_bytes);
+  csv("workspace_bytes", k.workspace_bytes);
+  csv("create_ns", k.one_time.create_ns);
+  csv("pack_ns", k.one_time.pack_ns);
+  csv("first_ns", k.one_time.first_ns);
+  csv("bandwidth_share", k.bandwidth_share);
+  csv("bandwidth_share_reason", k.bandwidth_share ? "" : k.bandwidth_reason);
+  csv("key", k.key);
+}
 
 }  // namespace
 
@@ -274,11 +173,12 @@ std::string report_csv(const RunReport& report) {
     rows.push_back({&report.evaluations[i], it == report.front.end() ? nullptr : &*it,
                     run == report.validations.end() ? nullptr : &*run});
   }
-  return csv<EvaluationRow>(evaluation_columns, rows);
+  static const Evaluation none;
+  return report::csv_of(rows, describe_evaluation, {.evaluation = &none});
 }
 
 std::string kernels_csv(const RunReport& report) {
-  return csv<KernelPoint>(kernel_columns, report.kernels);
+  return report::csv_of(report.kernels, describe_kernel);
 }
 
 }  // namespace halmark

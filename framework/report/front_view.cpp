@@ -5,6 +5,8 @@
 #include <set>
 
 #include "core/numeric/statistics.hpp"
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "report/text/layout_text.hpp"
 #include "report/text/quantity.hpp"
@@ -13,8 +15,7 @@ namespace halmark::report {
 namespace {
 
 const Validation* find_validation(const RunReport& report, const std::string& key) {
-  const auto it = std::ranges::find(report.validations, key, &Validation::deployment_key);
-  return it == report.validations.end() ? nullptr : &*it;
+  return find_or_null(report.validations, key, &Validation::deployment_key);
 }
 
 bool is_usable(const Evaluation& evaluation) {
@@ -76,9 +77,7 @@ bool models_vary(const RunReport& report) {
 
 std::string layout_label(const Parallel& parallel) {
   std::string out = report::layout_text(parallel, "");
-  for (std::size_t i = 0; i < parallel.stages.size(); ++i) {
-    out += (i == 0 ? " stages" : "+") + std::to_string(parallel.stages[i]);
-  }
+  if (!parallel.stages.empty()) out += " stages" + join(parallel.stages, "+");
   return out.empty() ? "1 shard" : out;
 }
 
@@ -141,8 +140,8 @@ std::string deployment_label(const Configuration& configuration, const RunReport
     out += " s" + std::to_string(work.routing_skew);
   }
   out += ' ' + configuration.precision.name + ' ' + layout_label(configuration.parallel);
-  for (std::size_t i = 0; i < configuration.places.size(); ++i) {
-    out += (i == 0 ? " on " : "+") + configuration.places[i].text();
+  if (!configuration.places.empty()) {
+    out += " on " + join(configuration.places, "+", &ShardPlace::text);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/text/text.hpp"
 #include "report/glossary/topics.hpp"
 
 namespace halmark::report {
@@ -104,10 +105,7 @@ std::string glossary_markdown() {
     out += "\n## " + std::string(topic.title) + "\n\n| word | also | meaning | formula |\n" +
            "|---|---|---|---|\n";
     for (const Term& term : topic.terms) {
-      std::string also;
-      for (const std::string& heading : headings_of(term)) {
-        also += (also.empty() ? "" : ", ") + cell(heading);
-      }
+      std::string also = join(headings_of(term), ", ", cell);
       out += "| " + cell(term.word) + " | " + also + " | " + cell(term.meaning) + " | " +
              (term.formula.empty() ? "" : '`' + cell(term.formula) + '`') + " |\n";
     }

@@ -46,7 +46,7 @@ Json config_json(const FrontRow& row) {
   Json strategy = Json::object();
   for (const auto& [name, how] : report::strategies(*row.estimate)) strategy[name] = how;
   Json out = {{"model", d.model},
-              {"phase", std::string(phase_name(d.workload.phase))},
+              {"phase", phase_name(d.workload.phase)},
               {"batch", d.workload.batch},
               {"new_tokens", d.workload.new_tokens},
               {"context", d.workload.context},
@@ -73,7 +73,7 @@ Json front_json(const FrontRow& row) {
                 {"memory_bytes", e.memory_bytes_total}}},
               {"interval", {{"low_ns", e.low_ns}, {"high_ns", e.high_ns}}},
               {"run_interval", e.run_interval ? Json(*e.run_interval) : Json()},
-              {"provenance", std::string(provenance_name(e.provenance))},
+              {"provenance", provenance_name(e.provenance)},
               {"bottleneck", e.bottleneck},
               {"predicted_ns", e.step_ns}};
   set_number(out, "measured_ns", row.measured_ns(), row.measured_reason());
@@ -84,13 +84,13 @@ Json front_json(const FrontRow& row) {
              "no datasheet peak for this device, or one below what was measured");
   out["memory_bytes_per_rank"] = e.memory_bytes_per_rank;
   out["lower_bound_ns"] = e.lower_bound_ns;
-  out["status"] = std::string(status_name(row.evaluation->status));
+  out["status"] = status_name(row.evaluation->status);
   out["reason"] = row.evaluation->reason;
   out["is_suspect"] = row.point->is_suspect || row.evaluation->status == Status::suspect;
   out["ties"] = row.point->ties;
   out["membership"] = nullptr;
   if (const auto& standing = row.evaluation->standing) {
-    out["membership"] = {{"class", std::string(front_class_name(standing->front_class))},
+    out["membership"] = {{"class", front_class_name(standing->front_class)},
                          {"probability", standing->probability}};
   }
   out["operators"] = e.operators;
@@ -116,7 +116,7 @@ Json kernel_json(const KernelPoint& k, const RunReport& report) {
               {"mode", k.mode},
               {"implementation", k.implementation},
               {"isa", k.isa},
-              {"status", std::string(status_name(k.status))},
+              {"status", status_name(k.status)},
               {"reason", k.reason},
               {"rounds", k.rounds}};
   const std::string none = k.reason.empty() ? "no latency" : k.reason;
@@ -218,20 +218,15 @@ Json report_json(const RunReport& report) {
       out["front"].back()["times_from"] = report::times_json(times_from(*row.estimate));
     }
   }
-  out["untried"] = Json::array();
-  for (const Untried& u : report.untried) out["untried"].push_back(untried_json(u, report));
+  out["untried"] =
+      json_list(report.untried, [&](const Untried& u) { return untried_json(u, report); });
   out["status_counts"] = {{"evaluations", status_counts(report.evaluations)},
                           {"kernels", status_counts(report.kernels)},
                           {"validations", status_counts(report.validations)}};
   out["evaluations"] = report.evaluations;
-  out["kernels"] = Json::array();
-  for (const KernelPoint& kernel : report.kernels) {
-    out["kernels"].push_back(kernel_json(kernel, report));
-  }
-  out["validations"] = Json::array();
-  for (const Validation& row : report.validations) {
-    out["validations"].push_back(validation_json(row));
-  }
+  out["kernels"] = json_list(
+      report.kernels, [&](const KernelPoint& kernel) { return kernel_json(kernel, report); });
+  out["validations"] = json_list(report.validations, validation_json);
   out["device"] = report.device ? Json(*report.device) : Json(nullptr);
   if (!report.device) out["device_reason"] = "no measured device file";
   out["left_out"] = report.left_out;

@@ -5,59 +5,74 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "report/csv_rows.hpp"
 #include "report/report.hpp"
 #include "report/served_report.hpp"
-#include "report/text/clean_text.hpp"
-#include "report/text/quantity.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {
 
+namespace {
+
+struct FigureRow {
+  const Configuration* configuration = nullptr;
+  const ServedEstimate* estimate = nullptr;
+  const ServedPoint* point = nullptr;  // nullptr: misses a level
+  std::string binding;                 // which it misses by the most
+};
+
+void describe_figures(report::CsvRows& csv, const ServingFigures& f) {
+  csv("ttft_ns", f.ttft_ns);
+  csv("tpot_ns", f.tpot_ns);
+  csv("request_ns", f.request_ns);
+  csv("requests_per_s", f.requests_per_s);
+  csv("tokens_per_s", f.tokens_per_s);
+  csv("tokens_per_s_per_device", f.tokens_per_s_per_device);
+  csv("memory_bytes", f.memory_bytes);
+  csv("memory_bytes_per_rank", f.memory_bytes_per_rank);
+  csv("energy_j_per_token", f.energy_j_per_token);
+  csv("usd_per_million_tokens", f.usd_per_million_tokens);
+  csv("mfu", f.mfu);
+}
+
+void describe_row(report::CsvRows& csv, const FigureRow& r, const ServedReport& report) {
+  static const ServedPoint none;
+  const Configuration& c = *r.configuration;
+  const ServedLoad load = c.served.value_or(ServedLoad{});
+  const ServedPoint& p = r.point != nullptr ? *r.point : none;
+  std::optional<std::size_t> quarantined;
+  if (r.point != nullptr) quarantined = p.ttft.quarantined + p.tpot.quarantined;
+  csv("key", c.key());
+  csv("mode", serving_mode_name(load.mode));
+  csv("devices", c.devices());
+  csv("concurrency", load.concurrency);
+  csv("token_budget", load.token_budget);
+  csv("precision", c.precision.name);
+  describe_figures(csv, r.estimate->figures);
+  csv("is_saturated", r.estimate->is_saturated ? "true" : "false");
+  csv("slo_probability", probability(report, *r.estimate));
+  csv("provenance", report::shares_text(p.provenance));
+  csv("binding", r.binding);
+  csv("ttft_provenance", report::shares_text(p.ttft.provenance));
+  csv("ttft_series", report::series_text(p.ttft));
+  csv("tpot_provenance", report::shares_text(p.tpot.provenance));
+  csv("tpot_series", report::series_text(p.tpot));
+  csv("quarantined", quarantined);
+  csv("quarantined_example", p.ttft.quarantined > 0 ? p.ttft.example : p.tpot.example);
+}
+
+}  // namespace
+
 std::string served_csv(const ServedReport& r) {
-  std::string out =
-      "key,mode,devices,concurrency,token_budget,precision,ttft_ns,tpot_ns,request_ns,"
-      "requests_per_s,tokens_per_s,tokens_per_s_per_device,memory_bytes,memory_bytes_per_rank,"
-      "energy_j_per_token,usd_per_million_tokens,mfu,is_saturated,slo_probability,provenance,"
-      "binding,ttft_provenance,ttft_series,tpot_provenance,tpot_series,quarantined,"
-      "quarantined_example\r\n";
-  const auto number = [](std::optional<double> value) {
-    return value ? report::exact_text(*value) : std::string();
-  };
-  const auto row = [&](const Configuration& d, const ServedEstimate& e,
-                       std::optional<double> probable, const std::string& from,
-                       const std::string& binding) {
-    const ServingFigures& f = e.figures;
-    out += report::csv_text(d.key()) + ',' + std::string(serving_mode_name(d.served->mode)) + ',' +
-           std::to_string(d.devices()) + ',' + std::to_string(d.served->concurrency) + ',' +
-           std::to_string(d.served->token_budget) + ',' + report::csv_text(d.precision.name);
-    for (const double value : {f.ttft_ns, f.tpot_ns, f.request_ns, f.requests_per_s, f.tokens_per_s,
-                               f.tokens_per_s_per_device}) {
-      out += ',' + number(value);
-    }
-    out += ',' + std::to_string(f.memory_bytes) + ',' + std::to_string(f.memory_bytes_per_rank);
-    for (const auto& value : {f.energy_j_per_token, f.usd_per_million_tokens, f.mfu}) {
-      out += ',' + number(value);
-    }
-    out += std::string(e.is_saturated ? ",true," : ",false,") + number(probable) + ',' +
-           report::csv_text(from) + ',' + report::csv_text(binding);
-  };
-  const auto origin = [&](const TimesFrom& times) {
-    out += ',' + report::csv_text(report::shares_text(times.provenance)) + ',' +
-           report::csv_text(report::series_text(times));
-  };
-  for (const ServedPoint& p : r.front) {
-    row(p.configuration, p.estimate, probability(r, p.estimate), report::shares_text(p.provenance),
-        "");
-    origin(p.ttft);
-    origin(p.tpot);
-    out += ',' + std::to_string(p.ttft.quarantined + p.tpot.quarantined) + ',' +
-           report::csv_text(p.ttft.quarantined > 0 ? p.ttft.example : p.tpot.example) + "\r\n";
-  }
+  static const ServedPoint none;
+  std::vector<FigureRow> rows;
+  for (const ServedPoint& p : r.front) rows.push_back({&p.configuration, &p.estimate, &p});
   for (const MissedPoint& p : r.nearest) {
-    row(p.configuration, p.estimate, probability(r, p.estimate), "", p.violations.front().text());
-    out += ",,,,,,\r\n";
+    rows.push_back({&p.configuration, &p.estimate, nullptr, p.violations.front().text()});
   }
-  return out;
+  return report::csv_of(
+      rows, [&](report::CsvRows& csv, const FigureRow& row) { describe_row(csv, row, r); },
+      {&none.configuration, &none.estimate});
 }
 
 namespace {

@@ -9,11 +9,10 @@ namespace {
 
 Json configuration_json(const Configuration& configuration) {
   const ServedLoad& load = *configuration.served;
-  Json out = {
-      {"key", configuration.key()},         {"mode", std::string(serving_mode_name(load.mode))},
-      {"devices", configuration.devices()}, {"concurrency", load.concurrency},
-      {"token_budget", load.token_budget},  {"precision", configuration.precision},
-      {"parallel", configuration.parallel}};
+  Json out = {{"key", configuration.key()},         {"mode", serving_mode_name(load.mode)},
+              {"devices", configuration.devices()}, {"concurrency", load.concurrency},
+              {"token_budget", load.token_budget},  {"precision", configuration.precision},
+              {"parallel", configuration.parallel}};
   if (configuration.workload.routing_skew != Workload::even_routing) {
     out["routing_skew"] = configuration.workload.routing_skew;
   }
@@ -72,14 +71,13 @@ Json point_json(const ServedReport& r, const ServedPoint& p) {
 Json missed_json(const MissedPoint& p) {
   Json out = configuration_json(p.configuration);
   out["figures"] = estimate_json(p.estimate);
-  Json missed = Json::array();
-  for (const ServiceViolation& v : p.violations) {
-    missed.push_back({{"objective", std::string(objective_name(v.objective))},
-                      {"value", v.value},
-                      {"limit", v.limit},
-                      {"amount", v.amount()},
-                      {"text", v.text()}});
-  }
+  const Json missed = json_list(p.violations, [](const ServiceViolation& v) -> Json {
+    return {{"objective", objective_name(v.objective)},
+            {"value", v.value},
+            {"limit", v.limit},
+            {"amount", v.amount()},
+            {"text", v.text()}};
+  });
   out["violations"] = missed;
   return out;
 }
@@ -105,21 +103,18 @@ Json served_json(const ServedReport& r) {
       {"missed", r.missed},
       {"priced_s", r.priced_s},
       {"slo_probability_basis", probability_basis(r)}};
-  Json objectives = Json::array(), levels = Json::array(), front = Json::array();
-  Json nearest = Json::array(), missed_by = Json::object();
-  for (const Objective o : r.objectives) {
-    objectives.push_back(std::string(objective_name(o)));
-  }
-  for (const ServiceLevel& level : r.levels) {
-    levels.push_back({{"objective", std::string(objective_name(level.objective))},
-                      {"limit", level.limit},
-                      {"is_minimum", is_maximised(level.objective)}});
-  }
+  Json missed_by = Json::object();
+  const Json objectives = json_list(r.objectives, objective_name);
+  const Json levels = json_list(r.levels, [](const ServiceLevel& level) -> Json {
+    return {{"objective", objective_name(level.objective)},
+            {"limit", level.limit},
+            {"is_minimum", is_maximised(level.objective)}};
+  });
   for (const auto& [objective, count] : r.missed_by) {
     missed_by[std::string(objective_name(objective))] = count;
   }
-  for (const ServedPoint& p : r.front) front.push_back(point_json(r, p));
-  for (const MissedPoint& p : r.nearest) nearest.push_back(missed_json(p));
+  const Json front = json_list(r.front, [&](const ServedPoint& p) { return point_json(r, p); });
+  const Json nearest = json_list(r.nearest, missed_json);
   out["objectives"] = objectives;
   out["slo"] = levels;
   out["missed_by"] = missed_by;

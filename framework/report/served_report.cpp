@@ -3,12 +3,11 @@
 #include "report/served_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <span>
 
+#include "core/text/text.hpp"
 #include "report/charts/charts.hpp"
 #include "report/page/html_page.hpp"
 #include "report/report.hpp"
@@ -87,11 +86,8 @@ std::vector<std::string> origins(const ServedReport& r, const Points& points) {
 }
 
 std::string missed_text(const MissedPoint& point) {
-  std::string out = served_label(point.configuration) + ": ";
-  for (std::size_t i = 0; i < point.violations.size(); ++i) {
-    out += (i > 0 ? "; " : "") + point.violations[i].text();
-  }
-  return out;
+  return served_label(point.configuration) + ": " +
+         join(point.violations, "; ", &ServiceViolation::text);
 }
 
 std::string nothing_text(const ServedReport& r) {
@@ -115,10 +111,8 @@ std::vector<std::string> choice_lines(const ServedReport& r) {
 }
 
 std::string given_up_text(const ServedReport& r) {
-  std::string out;
-  for (const std::string& line : r.chosen->gives_up)
-    out += (out.empty() ? "gives up " : ", ") + line;
-  return out;
+  const std::string lost = join(r.chosen->gives_up, ", ");
+  return lost.empty() ? lost : "gives up " + lost;
 }
 
 std::vector<std::string> answer_lines(const ServedReport& r) {
@@ -127,10 +121,8 @@ std::vector<std::string> answer_lines(const ServedReport& r) {
 }
 
 std::string title_of_front(const ServedReport& r) {
-  std::string objectives;
-  for (const Objective o : r.objectives) {
-    objectives += (objectives.empty() ? "" : ", ") + std::string(row_of(o).title);
-  }
+  std::string objectives =
+      join(r.objectives, ", ", [](const Objective o) { return std::string(row_of(o).title); });
   return std::to_string(r.front.size()) + " of " + std::to_string(r.configurations) +
          (r.possible > r.configurations ? " tried" : "") + " configurations on the front by " +
          objectives;

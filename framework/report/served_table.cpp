@@ -6,15 +6,16 @@
 #include <numeric>
 #include <set>
 
+#include "core/ranges.hpp"
 #include "report/choice/grouping.hpp"
 #include "report/report.hpp"
 #include "report/text/layout_text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/table_columns.hpp"
 
 namespace halmark {
 
 using report::Table;
-using report::TableCell;
 
 namespace {
 
@@ -38,9 +39,7 @@ std::vector<Objective> further_objectives(const ServedReport& r) {
   std::vector<Objective> asked = r.objectives, out;
   for (const ServiceLevel& level : r.levels) asked.push_back(level.objective);
   for (const Objective o : asked) {
-    const auto is_new = [&](const auto& known) {
-      return std::ranges::find(known, o) == known.end();
-    };
+    const auto is_new = [&](const auto& known) { return !contains(known, o); };
     if (is_new(shown) && is_new(out)) out.push_back(o);
   }
   return out;
@@ -97,48 +96,41 @@ Points shown_points(const ServedReport& r) {
 
 Table front_table(const ServedReport& r, const Points& points) {
   Table out;
-  out.columns = {{"point", true},    {"configuration", false}, {"devices", true},
-                 {"TTFT", true},     {"TPOT", true},           {"request", true},
-                 {"tokens/s", true}, {"/device", true},        {"rank mem", true},
-                 {"MFU", true},      {"J/token", true},        {"USD/M", true},
-                 {"P(SLO)", true},   {"from", false}};
   const std::vector<Objective> further = further_objectives(r);
-  for (const Objective o : further) {
-    out.columns.insert(out.columns.end() - 2, {std::string(row_of(o).title), true});
-  }
   for (const std::size_t index : points) {
     const ServedPoint& p = r.front[index];
     const ServingFigures& f = p.estimate.figures;
     const ServingFigures &fast = p.estimate.fast, &slow = p.estimate.slow;
     const bool is_chosen = r.chosen && r.chosen->index == index;
-    out.rows.push_back(
-        {{(is_chosen ? "*" : "") + std::to_string(index + 1), {}, {}},
-         {served_label(p.configuration), {}, p.configuration.key()},
-         {std::to_string(p.configuration.devices()), {}, {}},
-         {ranged_time(f.ttft_ns, fast.ttft_ns, slow.ttft_ns), {}, {}},
-         {ranged_time(f.tpot_ns, fast.tpot_ns, slow.tpot_ns), {}, {}},
-         {report::duration_text(f.request_ns), {}, {}},
-         {ranged_rate(f.tokens_per_s, slow.tokens_per_s, fast.tokens_per_s), {}, {}},
-         {report::significant_text(f.tokens_per_s_per_device), {}, {}},
-         {report::bytes_text(static_cast<double>(f.memory_bytes_per_rank)), {}, {}},
-         {report::percent_text(f.mfu), {}, {}},
-         {optional_text(f.energy_j_per_token), {}, {}},
-         {optional_text(f.usd_per_million_tokens), {}, {}},
-         {probability_text(r, p), {}, {}},
-         {p.provenance.empty() ? report::absent_text : report::shares_text(p.provenance, r.tables),
-          {},
-          p.bottleneck}});
-    auto& row = out.rows.back();
+    report::RowCells cells(out);
+    cells.number("point", (is_chosen ? "*" : "") + std::to_string(index + 1));
+    cells.text("configuration", served_label(p.configuration), p.configuration.key());
+    cells.number("devices", std::to_string(p.configuration.devices()));
+    cells.number("TTFT", ranged_time(f.ttft_ns, fast.ttft_ns, slow.ttft_ns));
+    cells.number("TPOT", ranged_time(f.tpot_ns, fast.tpot_ns, slow.tpot_ns));
+    cells.number("request", report::duration_text(f.request_ns));
+    cells.number("tokens/s", ranged_rate(f.tokens_per_s, slow.tokens_per_s, fast.tokens_per_s));
+    cells.number("/device", report::significant_text(f.tokens_per_s_per_device));
+    cells.number("rank mem", report::bytes_text(f.memory_bytes_per_rank));
+    cells.number("MFU", report::percent_text(f.mfu));
+    cells.number("J/token", optional_text(f.energy_j_per_token));
+    cells.number("USD/M", optional_text(f.usd_per_million_tokens));
     for (const Objective o : further) {
       const auto value = row_of(o).of_requests(f);
-      row.insert(row.end() - 2, {value ? objective_text(o, *value) : report::absent_text, {}, {}});
+      cells.cell({std::string(row_of(o).title), true},
+                 {value ? objective_text(o, *value) : report::absent_text});
     }
+    cells.number("P(SLO)", probability_text(r, p));
+    cells.text(
+        "from",
+        p.provenance.empty() ? report::absent_text : report::shares_text(p.provenance, r.tables),
+        p.bottleneck);
   }
   // A figure that no row has takes no room.
   for (std::size_t c = out.columns.size(); c-- > 0;) {
     const bool is_absent = std::ranges::all_of(
         out.rows, [&](const auto& row) { return row[c].text == report::absent_text; });
-    if (!is_absent || out.rows.empty()) continue;
+    if (!is_absent) continue;
     out.columns.erase(out.columns.begin() + static_cast<std::ptrdiff_t>(c));
     for (auto& row : out.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark {
@@ -82,7 +83,7 @@ std::string shares_text(const std::map<Provenance, double>& shares,
 std::string series_text(const TimesFrom& from) {
   std::string out;
   for (const auto& [origin, share] : from.series) {
-    out += (out.empty() ? "" : "; ") + origin + ' ' + percent_text(share);
+    append_item(out, "; ", origin + ' ' + percent_text(share));
   }
   return out;
 }
@@ -92,9 +93,9 @@ std::string times_text(const TimesFrom& from, const std::vector<TableUse>& table
   std::string out = shares_text(from.provenance, tables), series;
   for (const auto& [origin, share] : from.series) {
     const auto number = numbers.find(origin);
-    series += (series.empty() ? "" : ", ") +
-              (number == numbers.end() ? origin : fmt::format("[{}]", number->second)) + ' ' +
-              percent_text(share);
+    append_item(series, ", ",
+                (number == numbers.end() ? origin : fmt::format("[{}]", number->second)) + ' ' +
+                    percent_text(share));
   }
   if (!series.empty()) out += "; of " + series;
   if (from.quarantined > 0) out += fmt::format("; {} quarantined", from.quarantined);

@@ -1,8 +1,8 @@
 #include "report/untried_view.hpp"
 
 #include <algorithm>
-#include <utility>
 
+#include "core/ranges.hpp"
 #include "report/text/table_columns.hpp"
 
 namespace halmark::report {
@@ -14,30 +14,20 @@ struct UntriedRow {
   const UntriedConfiguration* of = nullptr;
 };
 
-constexpr Column<UntriedRow> untried_columns[] = {
-    {"configuration", false, true,
-     [](const UntriedRow& r) { return noted(r.label, r.of->configuration.key()); }},
-    {"best bound", true, true,
-     [](const UntriedRow& r) {
-       return noted(duration_text(r.of->step_ns),
-                    "kernels that were measured for others at the low end of their interval, the "
-                    "others at their lower bound");
-     }},
-    {"tokens/s", true, true,
-     [](const UntriedRow& r) { return plain(significant_text(r.of->tokens_per_s)); }},
-    {"memory", true, true,
-     [](const UntriedRow& r) {
-       return plain(bytes_text(static_cast<double>(r.of->memory_bytes_total)));
-     }},
-    {"on the front", true, true,
-     [](const UntriedRow& r) { return plain(probability_text(r.of->probability)); }},
-};
+void describe_untried(RowCells& cells, const UntriedRow& r) {
+  cells.text("configuration", r.label, r.of->configuration.key());
+  cells.number("best bound", duration_text(r.of->step_ns),
+               "kernels that were measured for others at the low end of their interval, the others "
+               "at their lower bound");
+  cells.number("tokens/s", significant_text(r.of->tokens_per_s));
+  cells.number("memory", bytes_text(r.of->memory_bytes_total));
+  cells.number("on the front", probability_text(r.of->probability));
+}
 
 }  // namespace
 
 const Untried* untried_of(const RunReport& report, Phase phase) {
-  const auto own = std::ranges::find(report.untried, phase, &Untried::phase);
-  return own == report.untried.end() ? nullptr : &*own;
+  return find_or_null(report.untried, phase, &Untried::phase);
 }
 
 std::string untried_text(const RunReport& report, const PhaseView& view) {
@@ -61,7 +51,7 @@ Table untried_table(const RunReport& report, const Untried& untried, std::size_t
     if (rows.size() == rows_max) break;
     rows.push_back({deployment_label(u.configuration, report), &u});
   }
-  return make_table<UntriedRow>(untried_columns, rows, TableWidth::wide);
+  return table_of(rows, describe_untried);
 }
 
 std::string untried_more(const Untried& untried, std::size_t rows_max) {

@@ -32,11 +32,10 @@ Json memory_json(const MeasuredMemory& memory) {
   for (const MemoryOfRank& rank : memory.ranks) {
     Json out = rank;
     out["allocated_bytes"] = rank.allocated_bytes();
-    out["roles"] = Json::array();
-    for (const RoleMemory& role : rank.roles) out["roles"].push_back(role_json(role));
+    out["roles"] = json_list(rank.roles, role_json);
     if (rank.set_size) {
       out["set_size"]["difference"] = optional_number(rank.set_size->difference());
-      out["set_size"]["verdict"] = std::string(set_size_verdict_name(rank.set_size->verdict()));
+      out["set_size"]["verdict"] = set_size_verdict_name(rank.set_size->verdict());
     }
     ranks.push_back(std::move(out));
   }
@@ -55,14 +54,13 @@ void set(Json& out, const std::string& name, std::optional<double> value, const 
 }  // namespace
 
 Json validation_json(const Validation& v) {
-  Json operators = Json::array();
-  for (const auto& op : v.operators) {
-    operators.push_back({{"name", op.name},
-                         {"composed_ns", optional_number(op.composed_ns)},
-                         {"measured_ns", op.measured_ns}});
-  }
+  const Json operators = json_list(v.operators, [](const auto& op) -> Json {
+    return {{"name", op.name},
+            {"composed_ns", optional_number(op.composed_ns)},
+            {"measured_ns", op.measured_ns}};
+  });
   Json out = {{"key", v.deployment_key},
-              {"status", std::string(status_name(v.status))},
+              {"status", status_name(v.status)},
               {"reason", v.reason},
               {"operators", operators}};
   if (v.bubble_share) out["bubble_share"] = *v.bubble_share;

@@ -6,6 +6,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "export/engine/launch_text.hpp"
 #include "export/yaml.hpp"
 #include "report/text/clean_text.hpp"
@@ -151,9 +152,7 @@ std::vector<Part> parts_of(const Launch& launch, const PlacedServer& server,
 }
 
 std::string place_text(const PlacedServer& server, std::span<const ClusterNode> nodes) {
-  std::string out;
-  for (const std::size_t node : server.nodes) out += (out.empty() ? "" : " + ") + nodes[node].name;
-  return out;
+  return join(server.nodes, " + ", [&](const std::size_t node) { return nodes[node].name; });
 }
 
 }  // namespace

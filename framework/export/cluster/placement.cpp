@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::exports {
@@ -82,7 +84,7 @@ class Splitting {
     const int most = last->first.free * parts >= groups_ ? std::min(left, last->second) : 0;
     for (int take = most; take >= 0; --take) {
       std::vector<Kind> more = chosen;
-      more.insert(more.end(), static_cast<std::size_t>(take), last->first);
+      more.insert(more.end(), as_size(take), last->first);
       try_parts(pool, more, last, parts, left - take, servers, out);
     }
   }
@@ -90,8 +92,8 @@ class Splitting {
   void judge(const Pool& pool, const std::vector<Kind>& chosen, int servers, Answer& out) {
     const auto rest = best(without(pool, chosen), servers - 1);
     if (!rest) return;
-    const auto fresh = static_cast<std::size_t>(
-        std::ranges::count(chosen, false, [](const Kind& kind) { return kind.is_used; }));
+    const auto fresh =
+        as_size(std::ranges::count(chosen, false, [](const Kind& kind) { return kind.is_used; }));
     const Cost cost{rest->extra_parts + chosen.size() - 1, rest->new_nodes + fresh};
     if (!out.cost || cost < *out.cost) out = {cost, chosen};
   }
@@ -109,7 +111,7 @@ Placement whole(const std::vector<int>& free, int groups, int servers) {
     const int here = std::min(free[node] / groups, servers);
     if (here == 0) break;
     ++out.nodes_used;
-    out.servers.insert(out.servers.end(), static_cast<std::size_t>(here), {{node}});
+    out.servers.insert(out.servers.end(), as_size(here), {{node}});
     servers -= here;
   }
   return out;
@@ -129,7 +131,7 @@ std::optional<Placement> split(std::vector<int> free, int groups, int servers) {
     std::vector<std::size_t> taken;
     for (const Kind& kind : kinds) {
       for (std::size_t i = 0; i < free.size(); ++i) {
-        const bool is_free = std::ranges::find(taken, i) == taken.end();
+        const bool is_free = !contains(taken, i);
         if (!is_free || free[i] != kind.free || is_used[i] != kind.is_used) continue;
         taken.push_back(i);
         break;

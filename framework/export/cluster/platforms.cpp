@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
-#include <optional>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "export/engine/launch_text.hpp"
 #include "export/yaml.hpp"
@@ -21,7 +21,7 @@ struct Ranks {
 };
 
 bool is_one_of(const std::string& flag, std::initializer_list<const char*> names) {
-  return std::ranges::find(names, flag) != names.end();
+  return contains(names, flag);
 }
 bool is_tensor(const std::string& flag) {
   return is_one_of(flag, {"--tensor-parallel-size", "--tp-size"});

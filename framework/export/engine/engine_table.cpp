@@ -4,7 +4,9 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark::exports {
 namespace {
@@ -57,15 +59,13 @@ std::vector<std::int64_t> order_of(const std::string& version) {
 
 }  // namespace
 
-bool EngineTable::has_option(const std::string& key) const {
-  return std::ranges::find(options_file, key) != options_file.end();
-}
+bool EngineTable::has_option(const std::string& key) const { return contains(options_file, key); }
 
 bool EngineTable::allows(const std::string& flag, const std::string& value) const {
   const auto it = flags.find(flag);
   if (it == flags.end()) return false;
   const std::vector<std::string>& choices = it->second.choices;
-  return choices.empty() || std::ranges::find(choices, value) != choices.end();
+  return choices.empty() || contains(choices, value);
 }
 
 std::vector<std::string> engine_versions(const std::string& engine,
@@ -88,9 +88,8 @@ EngineTable read_engine_table(const std::string& engine, const std::string& aske
   const std::vector<std::string> known = engine_versions(engine, folders);
   const bool is_latest = asked.empty() || asked == "latest";
   const std::string version = is_latest && !known.empty() ? known.back() : asked;
-  if (std::ranges::find(known, version) == known.end()) {
-    std::string list;
-    for (const std::string& v : known) list += (list.empty() ? "" : ", ") + v;
+  if (!contains(known, version)) {
+    std::string list = join(known, ", ");
     throw refused("the flags of " + engine + " " + version + " are not known", "--server-version",
                   "known: " + list);
   }

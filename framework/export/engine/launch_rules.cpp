@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::exports {
@@ -121,8 +122,7 @@ void refuse_for_all(const EngineTable& table, const Deployment& d) {
                  "prompts and tokens on servers of their own need a router between them, which is "
                  "not a flag of the engine");
   }
-  const auto may_use =
-      static_cast<std::int64_t>(d.memory_fraction * static_cast<double>(d.device_bytes));
+  const auto may_use = static_cast<std::int64_t>(d.memory_fraction * as_double(d.device_bytes));
   if (d.device_bytes > 0 && d.rank.total() > may_use) {
     throw cannot(table, d,
                  "a rank needs " + gib_text(d.rank.total()) + " of the " + gib_text(may_use) +
@@ -224,7 +224,7 @@ std::int64_t share_of(std::int64_t sequences, std::int64_t parts) {
 double rounded_down(double fraction) { return std::floor(fraction * 1000 + 1e-9) / 1000; }
 
 std::string gib_text(std::int64_t bytes) {
-  return number_text(static_cast<double>(bytes) / (1024.0 * 1024 * 1024), 4) + " GiB";
+  return number_text(as_double(bytes) / (1024.0 * 1024 * 1024), 4) + " GiB";
 }
 
 }  // namespace halmark::exports

@@ -1,10 +1,10 @@
 #include "export/engine/launch_text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/json/json.hpp"
 #include "core/text/shell_word.hpp"
+#include "core/text/text.hpp"
 #include "core/version.hpp"
 #include "export/engine/launch_rules.hpp"
 #include "export/engine/own_steps.hpp"
@@ -25,7 +25,7 @@ std::string visible_devices(const Deployment& d, const Launch& launch, int index
   const std::int64_t first = index % on_node * launch.devices_per_server;
   std::string out;
   for (int i = 0; i < launch.devices_per_server; ++i) {
-    out += (i == 0 ? "" : ",") + std::to_string(first + i);
+    append_item(out, ",", std::to_string(first + i));
   }
   return out;
 }
@@ -34,7 +34,7 @@ std::string figures_text(const Deployment& d) {
   std::string out;
   for (const ObjectiveRow& row : objective_rows()) {
     const auto value = objective_value(d.point, row.objective);
-    if (value) out += (out.empty() ? "" : ", ") + figure_text(row.objective, *value);
+    if (value) append_item(out, ", ", figure_text(row.objective, *value));
   }
   return "forecast (times: " + d.provenance + "): " + out;
 }
@@ -50,9 +50,7 @@ std::string command_text(const Deployment& d, const Launch& launch, int index) {
   if (launch.servers > 1 && !d.device.empty()) {
     out += "CUDA_VISIBLE_DEVICES=" + visible_devices(d, launch, index) + ' ';
   }
-  for (std::size_t i = 0; i < launch.command.size(); ++i) {
-    out += (i == 0 ? "" : " ") + shell_word(launch.command[i]);
-  }
+  out += join(launch.command, " ", shell_word);
   for (const LaunchFlag& f : launch.flags) out += " \\\n  " + flag_text(f);
   if (launch.servers > 1) out += " \\\n  --port " + std::to_string(first_port + index);
   return out;
@@ -138,14 +136,14 @@ std::vector<std::string> server_words(const Launch& launch, int index) {
 }
 
 Json launch_json(const Deployment& d, const Launch& launch) {
-  Json flags = Json::array(), servers = Json::array(), files = Json::array();
-  for (const LaunchFlag& f : launch.flags) {
-    flags.push_back({{"flag", f.flag}, {"value", f.value}, {"why", f.why}});
-  }
+  Json servers = Json::array();
+  const Json flags = json_list(launch.flags, [](const LaunchFlag& f) -> Json {
+    return {{"flag", f.flag}, {"value", f.value}, {"why", f.why}};
+  });
   for (int i = 0; i < launch.servers; ++i) servers.push_back(server_words(launch, i));
-  for (const TextFile& file : launch_files(d, launch)) {
-    files.push_back({{"name", file.name}, {"text", file.text}});
-  }
+  const Json files = json_list(launch_files(d, launch), [](const TextFile& file) -> Json {
+    return {{"name", file.name}, {"text", file.text}};
+  });
   return {{"engine", launch.engine},
           {"version", launch.version},
           {"flags_source", launch.source},

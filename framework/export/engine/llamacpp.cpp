@@ -1,5 +1,4 @@
 // llama-server: one process with one device or CPU set; types of weights are those of its file.
-#include <array>
 
 #include "export/engine/launch_rules.hpp"
 

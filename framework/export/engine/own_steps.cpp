@@ -5,6 +5,7 @@
 
 #include "core/json/json.hpp"
 #include "core/measured/engine_step.hpp"
+#include "core/ranges.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/views/engine_views.hpp"
@@ -43,8 +44,7 @@ bool has_same_sizes(const EngineStep& step, const Configuration& c) {
 }
 
 bool is_of_model(const EngineStep& step, const Deployment& d) {
-  return step.model_id == d.configuration().model ||
-         std::ranges::find(d.model_names, step.model_id) != d.model_names.end();
+  return step.model_id == d.configuration().model || contains(d.model_names, step.model_id);
 }
 
 }  // namespace
@@ -96,18 +96,16 @@ std::vector<std::string> own_step_lines(const Deployment& d, const std::string& 
 }
 
 Json own_steps_json(std::span<const OwnStep> steps) {
-  Json out = Json::array();
-  for (const OwnStep& own : steps) {
-    out.push_back({{"step", *own.step},
-                   {"imported_from", own.imported->tool},
-                   {"file", own.imported->file},
-                   {"file_sha256", own.imported->file_sha256},
-                   {"is_of_point", own.is_of_point},
-                   {"forecast_ns", optional_number(own.forecast_ns)},
-                   {"times_forecast",
-                    own.is_of_point ? Json(own.step->step_ns / *own.forecast_ns) : Json(nullptr)}});
-  }
-  return out;
+  return json_list(steps, [](const OwnStep& own) -> Json {
+    return {{"step", *own.step},
+            {"imported_from", own.imported->tool},
+            {"file", own.imported->file},
+            {"file_sha256", own.imported->file_sha256},
+            {"is_of_point", own.is_of_point},
+            {"forecast_ns", optional_number(own.forecast_ns)},
+            {"times_forecast",
+             own.is_of_point ? Json(own.step->step_ns / *own.forecast_ns) : Json(nullptr)}};
+  });
 }
 
 }  // namespace halmark::exports

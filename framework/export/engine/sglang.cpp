@@ -1,5 +1,6 @@
 // sglang.launch_server. With data-parallel attention its tensor-parallel size counts all ranks of
 // the server, of which each attention group has a dp-th part.
+#include "core/numeric/cast.hpp"
 #include "export/engine/launch_rules.hpp"
 
 namespace halmark::exports {
@@ -73,8 +74,7 @@ Launch sglang_launch(const Deployment& d, const EngineTable& table) {
   out.precision(words);
   add_admission(d, layout, out);
   if (d.device_bytes > 0) {
-    const double activations =
-        static_cast<double>(d.rank.activations) / static_cast<double>(d.device_bytes);
+    const double activations = as_double(d.rank.activations) / as_double(d.device_bytes);
     out.flag("--mem-fraction-static", rounded_down(d.memory_fraction - activations),
              "weights and cache, of all memory: the point needs " +
                  gib_text(d.rank.weights + d.rank.cache) + " of " + gib_text(d.device_bytes));

@@ -1,5 +1,6 @@
 // trtllm-serve: underscores, no data parallelism beside that of attention, and a YAML file for what
 // has no flag. Its fraction of memory is of what is free once the weights are there.
+#include "core/numeric/cast.hpp"
 #include "export/engine/launch_rules.hpp"
 
 namespace halmark::exports {
@@ -52,10 +53,9 @@ void add_options(const Deployment& d, const EngineTable& table, const Layout& la
 
 void add_memory(const Deployment& d, LaunchWriter& out) {
   if (d.device_bytes <= 0) return;
-  const double total = static_cast<double>(d.device_bytes);
-  const double weights = static_cast<double>(d.rank.weights);
-  const double for_cache =
-      total * d.memory_fraction - weights - static_cast<double>(d.rank.activations);
+  const double total = as_double(d.device_bytes);
+  const double weights = as_double(d.rank.weights);
+  const double for_cache = total * d.memory_fraction - weights - as_double(d.rank.activations);
   out.flag("--kv_cache_free_gpu_memory_fraction", rounded_down(for_cache / (total - weights)),
            "of what is free beside " + gib_text(d.rank.weights) + " of weights: the point needs " +
                gib_text(d.rank.cache) + " of cache");

@@ -1,6 +1,5 @@
 // vllm serve. Its expert parallelism is a switch over all tp x dp ranks of a server; without it the
 // experts of a mixture form one tensor-parallel group over them, which is not what dp replicas are.
-#include <algorithm>
 
 #include "export/engine/launch_rules.hpp"
 

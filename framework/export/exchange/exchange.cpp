@@ -4,12 +4,12 @@
 #include <array>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "parquet/parquet_writer.hpp"
-#include "report/text/clean_text.hpp"
-#include "report/text/quantity.hpp"
+#include "report/csv_rows.hpp"
 
 namespace halmark::exports {
 namespace {
@@ -190,22 +190,24 @@ std::string bmf_text(const MetricTable& t) {
 }
 
 std::string metrics_csv(const MetricTable& t) {
-  std::string out =
-      "name,op,device,status,provenance,processes,metric,value,low,high,interval_reason\r\n";
-  const auto number = [](const std::optional<double>& v) {
-    return v ? report::exact_text(*v) : "";
-  };
+  report::CsvRows csv;
   for (const MetricRow& row : t.rows) {
     for (const Metric& m : row.metrics) {
-      for (const std::string& text : {row.name, row.op, row.device, row.status, row.provenance}) {
-        out += report::csv_text(text) + ',';
-      }
-      out += std::to_string(row.processes) + ',' + m.name + ',' + report::exact_text(m.value) +
-             ',' + number(m.low) + ',' + number(m.high) + (m.low ? "," : ",no interval is known") +
-             "\r\n";
+      csv("name", row.name);
+      csv("op", row.op);
+      csv("device", row.device);
+      csv("status", row.status);
+      csv("provenance", row.provenance);
+      csv("processes", row.processes);
+      csv("metric", m.name);
+      csv("value", m.value);
+      csv("low", m.low);
+      csv("high", m.high);
+      csv("interval_reason", m.low ? "" : "no interval is known");
+      csv.end_row();
     }
   }
-  return out;
+  return csv.text();
 }
 
 std::string prometheus_text(const MetricTable& t) {
@@ -214,7 +216,7 @@ std::string prometheus_text(const MetricTable& t) {
   for (const MetricRow& row : t.rows) {
     for (const Metric& m : row.metrics) {
       const std::string name = base_unit(m).first;
-      if (std::ranges::find(families, name) == families.end()) families.push_back(name);
+      if (!contains(families, name)) families.push_back(name);
     }
   }
   std::string out;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 
 namespace halmark::exports {
@@ -35,7 +36,7 @@ void note_count(Slice& slice, const char* name, std::int64_t value) {
 // Of all repeats: a sample's clock is per execution.
 double sampled_ns(const Measurement& row) {
   double out = 0;
-  for (const Sample& s : row.samples) out += s.wall_ns * static_cast<double>(row.repeat);
+  for (const Sample& s : row.samples) out += s.wall_ns * as_double(row.repeat);
   return out;
 }
 
@@ -138,7 +139,7 @@ void add_request(const ServedLoad& load, const ServingFigures& f, TimelineGroup&
   const std::int64_t later = load.request.output_tokens - 1;
   Slice rest{.name = "tokens behind the first",
              .category = "tpot",
-             .duration_ns = static_cast<double>(later) * f.tpot_ns};
+             .duration_ns = as_double(later) * f.tpot_ns};
   note_count(rest, "tokens", later);
   note(rest, "tpot_ns", f.tpot_ns);
   append(slices, std::move(rest));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "export/ir/ir_text.hpp"
@@ -46,7 +47,7 @@ class LayerGraph {
 
   Tensor linear(const Tensor& x, std::int64_t out, const char* name, bool has_bias = false) {
     const std::int64_t in = x.shape.back();
-    const double spread = 1 / std::sqrt(static_cast<double>(in));
+    const double spread = 1 / std::sqrt(as_double(in));
     const Tensor y = ir_.matmul(x, ir_.weights(name, {out, in}, l_.weights, 0, spread), true);
     if (!has_bias) return y;
     return ir_.sum(y, ir_.weights(std::string(name) + "_bias", {out}, Dtype::f32, 0, spread));
@@ -107,7 +108,7 @@ class LayerGraph {
     const std::int64_t group = l_.heads / l_.kv_heads;
     const Shape grouped{l_.batch, l_.kv_heads, group * l_.new_tokens, l_.head_dim};
     Tensor scores = ir_.product(ir_.matmul(ir_.reshaped(q, grouped), keys, true),
-                                ir_.number(1 / std::sqrt(static_cast<double>(l_.head_dim))));
+                                ir_.number(1 / std::sqrt(as_double(l_.head_dim))));
     if (l_.new_tokens > 1) {
       const Shape flat = scores.shape;
       scores = ir_.reshaped(scores, {l_.batch, l_.heads, l_.new_tokens, l_.context});

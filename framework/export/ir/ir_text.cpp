@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
+
 namespace halmark::exports {
 namespace {
-
-std::string list_of(const Shape& shape) {
-  std::string out;
-  for (const std::int64_t n : shape) out += (out.empty() ? "" : ",") + std::to_string(n);
-  return out;
-}
 
 std::string precision_of(const std::string& type) {
   if (type == "i64") return "I64";
@@ -64,8 +61,8 @@ Tensor IrText::layer(const std::string& name, const std::string& type, const std
 }
 
 Tensor IrText::input(const std::string& name, const Shape& shape) {
-  return layer(name, "Parameter", "opset1", "shape=\"" + list_of(shape) + "\" element_type=\"f32\"",
-               {}, shape, "f32");
+  return layer(name, "Parameter", "opset1",
+               "shape=\"" + join(shape, ",") + "\" element_type=\"f32\"", {}, shape, "f32");
 }
 
 void IrText::output(const Tensor& value) {
@@ -81,7 +78,7 @@ Tensor IrText::constant(const std::string& name, const Shape& shape, const char*
   const std::int64_t width = place.integers.empty() ? dtype_bytes(place.dtype, 1) : 8;
   weight_bytes_ = place.offset + place.count * width;
   const std::string attributes = std::string("element_type=\"") + type + "\" shape=\"" +
-                                 list_of(shape) + "\" offset=\"" + std::to_string(place.offset) +
+                                 join(shape, ",") + "\" offset=\"" + std::to_string(place.offset) +
                                  "\" size=\"" + std::to_string(place.count * width) + '"';
   constants_.push_back(std::move(place));
   return layer(name, "Const", "opset1", attributes, {}, shape, type);
@@ -126,13 +123,13 @@ Tensor IrText::reshaped(const Tensor& a, const Shape& shape) {
 
 Tensor IrText::permuted(const Tensor& a, const std::vector<std::int64_t>& order) {
   Shape shape;
-  for (const std::int64_t axis : order) shape.push_back(a.shape[static_cast<std::size_t>(axis)]);
+  for (const std::int64_t axis : order) shape.push_back(a.shape[as_size(axis)]);
   return apply("Transpose", "opset1", "", {a, integers(order)}, shape);
 }
 
 Tensor IrText::part(const Tensor& a, std::int64_t begin, std::int64_t end, std::int64_t axis) {
   Shape shape = a.shape;
-  shape[static_cast<std::size_t>(axis)] = end - begin;
+  shape[as_size(axis)] = end - begin;
   return apply("Slice", "opset8", "",
                {a, integers({begin}), integers({end}), integers({1}), integers({axis})}, shape);
 }

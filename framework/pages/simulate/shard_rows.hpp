@@ -12,7 +12,4 @@ namespace halmark::pages {
 std::string shard_rows_text(const simulate::ShardTable& table,
                             const std::vector<std::string>& owners, int width, bool shows_all);
 
-// "0-27", "0-4,6-10,12".
-std::string runs_text(const std::vector<std::int64_t>& ascending);
-
 }  // namespace halmark::pages

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/kernel_rates.hpp"
@@ -55,7 +56,7 @@ std::string strip_row(const std::string& op, const std::vector<const KernelPoint
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const KernelPoint& kernel = *kernels[i];
     // Three heights in turn: neighbours of equal share stay apart.
-    const Point at{x_at(*kernel.roofline_fraction), y + 7 * (static_cast<double>(i % 3) - 1)};
+    const Point at{x_at(*kernel.roofline_fraction), y + 7 * (as_double(i % 3) - 1)};
     const std::string error = contradiction(kernel, report);
     out += svg_marker(at, marker_radius, dtype_look(kernel.dtype), "h", title_of(kernel, error));
     if (!error.empty()) errors += svg_error_mark(at, marker_radius);
@@ -68,7 +69,7 @@ std::string strip_row(const std::string& op, const std::vector<const KernelPoint
 std::string bandwidth_strips(const RunReport& report) {
   const auto strips = strips_of(report);
   if (strips.empty()) return {};
-  const double bottom = top + strip * static_cast<double>(strips.size());
+  const double bottom = top + strip * as_double(strips.size());
   std::string body = scale_lines(bottom);
   double y = top + strip / 2;
   for (const auto& [op, kernels] : strips) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/label_placer.hpp"
 #include "report/charts/svg.hpp"
@@ -24,7 +25,7 @@ struct Canvas {
   // Area in proportion to memory, so that twice the memory looks twice as large.
   double radius(const Estimate& e) const {
     if (memory_bytes_max <= 0) return radius_min;
-    const double share = static_cast<double>(e.memory_bytes_total) / memory_bytes_max;
+    const double share = as_double(e.memory_bytes_total) / memory_bytes_max;
     return std::max(radius_min, radius_max * std::sqrt(std::max(0.0, share)));
   }
 };
@@ -36,7 +37,7 @@ Canvas canvas_for(const PhaseView& view) {
   const auto add = [&](const Estimate& e) {
     latencies.push_back(e.step_ns);
     throughputs.push_back(e.tokens_per_s);
-    memory = std::max(memory, static_cast<double>(e.memory_bytes_total));
+    memory = std::max(memory, as_double(e.memory_bytes_total));
   };
   for (const FrontRow& row : view.front) add(*row.estimate);
   for (const Evaluation* other : view.others) add(*other->estimate);
@@ -57,9 +58,8 @@ std::string point_title(const Evaluation& evaluation, const std::string& label) 
   const Interval interval = interval_of(e);
   return label + ": " + duration_text(e.step_ns) + " (" +
          duration_range_text(interval.low, interval.high) + "), " +
-         significant_text(e.tokens_per_s) + " tokens/s, " +
-         bytes_text(static_cast<double>(e.memory_bytes_total)) + ", " +
-         std::string(provenance_name(e.provenance)) + ", " +
+         significant_text(e.tokens_per_s) + " tokens/s, " + bytes_text(e.memory_bytes_total) +
+         ", " + std::string(provenance_name(e.provenance)) + ", " +
          std::string(status_name(evaluation.status));
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"

@@ -1,8 +1,9 @@
 #include "report/charts/scale.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "core/numeric/cast.hpp"
 
 namespace halmark::report {
 namespace {
@@ -40,8 +41,7 @@ std::vector<double> even_ticks(double low, double high, int count_max) {
 }
 
 std::vector<double> thinned(const std::vector<double>& ticks, int count_max) {
-  const auto every = (ticks.size() + static_cast<std::size_t>(count_max) - 1) /
-                     static_cast<std::size_t>(count_max);
+  const auto every = (ticks.size() + as_size(count_max) - 1) / as_size(count_max);
   std::vector<double> out;
   for (std::size_t i = 0; i < ticks.size(); i += every) out.push_back(ticks[i]);
   return out;
@@ -71,7 +71,7 @@ Range padded_range(const std::vector<double>& values, double factor) {
 
 std::vector<double> log_ticks(double low, double high, int count_max) {
   const auto fits = [&](const std::vector<double>& ticks) {
-    return ticks.size() <= static_cast<std::size_t>(count_max);
+    return ticks.size() <= as_size(count_max);
   };
   const std::vector<double> fine = decade_ticks(low, high, {1, 2, 5});
   if (fine.size() < 4) {

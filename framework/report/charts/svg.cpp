@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/ranges.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 
@@ -198,7 +199,7 @@ std::string dtype_legend(const std::vector<std::string>& dtypes) {
   for (const Look& entry : looks) {
     const bool is_used = std::ranges::any_of(
         dtypes, [&](const std::string& d) { return dtype_look(d).name == entry.look.name; });
-    if (!is_used || std::ranges::find(seen, entry.look.name) != seen.end()) continue;
+    if (!is_used || contains(seen, entry.look.name)) continue;
     seen.push_back(entry.look.name);
     out +=
         "<span>" + legend_marker(entry.look, "m") + ' ' + std::string(entry.look.name) + "</span> ";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ranges.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/text/table_columns.hpp"
@@ -27,15 +28,12 @@ struct PointRow {
   }
 };
 
-TableCell valued(std::optional<double> value, std::string (*text)(double), std::string why) {
-  if (!value || !std::isfinite(*value)) return noted(absent_text, std::move(why));
-  return {.text = text(*value), .value = value};
-}
-
-template <class Field>
-TableCell of_estimate(const PointRow& r, Field field, std::string (*text)(double)) {
-  const Estimate* e = r.estimate();
-  return valued(e == nullptr ? std::nullopt : std::optional<double>(field(*e)), text, r.why());
+// A figure by which rows are sorted, or why there is none.
+void add_figure(RowCells& cells, const char* title, std::optional<double> value,
+                std::string (*text)(double), const std::string& why) {
+  if (value && !std::isfinite(*value)) value.reset();
+  cells.cell({title, true},
+             {.text = text_or_dash(value, text), .note = value ? "" : why, .value = value});
 }
 
 std::string percent(double fraction) { return percent_text(fraction); }
@@ -51,74 +49,34 @@ TableCell front_cell(const PointRow& r) {
   return {.text = drawn.empty() ? "front" : "front, " + drawn, .value = share};
 }
 
-TableCell run_cell(const PointRow& r) {
-  const bool is_told = r.row.validation != nullptr;  // else most rows would say the same
-  return valued(r.row.measured_ns(), duration_text, is_told ? r.row.measured_reason() : "");
+void describe_point(RowCells& cells, const PointRow& r) {
+  static const Estimate none;
+  const Configuration& c = r.evaluation->configuration;
+  const bool is_priced = r.estimate() != nullptr;
+  const Estimate& e = is_priced ? *r.estimate() : none;
+  const std::string why = r.why();
+  const auto figure = [&](const char* title, double value, std::string (*text)(double)) {
+    add_figure(cells, title, is_priced ? std::optional(value) : std::nullopt, text, why);
+  };
+  cells.cell({"configuration"}, {r.row.label, r.front == nullptr ? "" : r.front->anchor, c.key()});
+  cells.number("batch", std::to_string(c.workload.batch));
+  cells.number("devices", std::to_string(c.devices()));
+  cells.text("status", status_name(r.evaluation->status));
+  cells.cell({"on the front", true}, front_cell(r));
+  figure("latency", e.step_ns, duration_text);
+  figure("tokens/s", e.tokens_per_s, three_digits);
+  figure("memory", static_cast<double>(e.memory_bytes_total), bytes_text);
+  add_figure(cells, "MFU", e.mfu, percent, is_priced ? e.mfu_reason : why);
+  add_figure(cells, "of sheet", e.mfu_datasheet, percent, why);
+  cells.text("bottleneck", or_dash(e.bottleneck));
+  cells.text("from", is_priced ? provenance_name(e.provenance) : absent_text);
+  const bool was_run = r.row.validation != nullptr;  // else most rows would say the same
+  add_figure(cells, "run", r.row.measured_ns(), duration_text,
+             was_run ? r.row.measured_reason() : "");
+  add_figure(cells, "prediction", is_priced ? r.row.prediction_error() : std::nullopt,
+             signed_percent, "");
+  cells.text("reason", or_dash(why));
 }
-
-TableCell prediction_cell(const PointRow& r) {
-  if (r.estimate() == nullptr) return plain(absent_text);
-  return valued(r.row.prediction_error(), signed_percent, "");
-}
-
-constexpr Column<PointRow> point_columns[] = {
-    {"configuration", false, true,
-     [](const PointRow& r) {
-       return TableCell{.text = r.row.label,
-                        .anchor = r.front == nullptr ? "" : r.front->anchor,
-                        .note = r.evaluation->configuration.key()};
-     }},
-    {"batch", true, true,
-     [](const PointRow& r) {
-       return plain(std::to_string(r.evaluation->configuration.workload.batch));
-     }},
-    {"devices", true, true,
-     [](const PointRow& r) {
-       return plain(std::to_string(r.evaluation->configuration.devices()));
-     }},
-    {"status", false, true,
-     [](const PointRow& r) { return plain(std::string(status_name(r.evaluation->status))); }},
-    {"on the front", true, true, front_cell},
-    {"latency", true, true,
-     [](const PointRow& r) {
-       return of_estimate(
-           r, [](const Estimate& e) { return e.step_ns; }, duration_text);
-     }},
-    {"tokens/s", true, true,
-     [](const PointRow& r) {
-       return of_estimate(
-           r, [](const Estimate& e) { return e.tokens_per_s; }, three_digits);
-     }},
-    {"memory", true, true,
-     [](const PointRow& r) {
-       return of_estimate(
-           r, [](const Estimate& e) { return static_cast<double>(e.memory_bytes_total); },
-           bytes_text);
-     }},
-    {"MFU", true, true,
-     [](const PointRow& r) {
-       const Estimate* e = r.estimate();
-       return e == nullptr ? noted(absent_text, r.why()) : valued(e->mfu, percent, e->mfu_reason);
-     }},
-    {"of sheet", true, true,
-     [](const PointRow& r) {
-       const Estimate* e = r.estimate();
-       return valued(e == nullptr ? std::nullopt : e->mfu_datasheet, percent, r.why());
-     }},
-    {"bottleneck", false, true,
-     [](const PointRow& r) {
-       return plain(or_dash(r.estimate() == nullptr ? std::string() : r.estimate()->bottleneck));
-     }},
-    {"from", false, true,
-     [](const PointRow& r) {
-       return plain(r.estimate() == nullptr
-                        ? absent_text
-                        : std::string(provenance_name(r.estimate()->provenance)));
-     }},
-    {"run", true, true, run_cell},
-    {"prediction", true, true, prediction_cell},
-    {"reason", false, true, [](const PointRow& r) { return plain(or_dash(r.why())); }},
-};
 
 double order_of(const PointRow& r) {
   const Estimate* e = r.estimate();
@@ -127,9 +85,8 @@ double order_of(const PointRow& r) {
 }
 
 const Validation* run_of(const RunReport& report, const Evaluation& evaluation) {
-  const auto it = std::ranges::find(report.validations, evaluation.configuration.key(),
-                                    &Validation::deployment_key);
-  return it == report.validations.end() ? nullptr : &*it;
+  return find_or_null(report.validations, evaluation.configuration.key(),
+                      &Validation::deployment_key);
 }
 
 std::vector<PointRow> rows_of(const RunReport& report, const PhaseView& view) {
@@ -154,7 +111,8 @@ std::vector<PointRow> rows_of(const RunReport& report, const PhaseView& view) {
 
 Table points_table(const RunReport& report, const PhaseView& view) {
   const std::vector<PointRow> rows = rows_of(report, view);
-  Table out = make_table<PointRow>(point_columns, rows, TableWidth::wide);
+  static const Evaluation none;
+  Table out = table_of(rows, describe_point, {.evaluation = &none, .row = {.evaluation = &none}});
   out.id = "rows-" + std::string(phase_name(view.phase));
   for (const PointRow& r : rows) {
     const int look = dtype_look(r.evaluation->configuration.precision.name).color;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "report/front_view.hpp"
 #include "report/text/quantity.hpp"
 
@@ -27,7 +29,7 @@ RunReport all_of(const std::vector<NumberedReport>& runs) {
 }
 
 bool is_on_front(const RunReport& report, std::size_t evaluation) {
-  return std::ranges::find(report.front, evaluation, &FrontPoint::evaluation) != report.front.end();
+  return contains(report.front, evaluation, &FrontPoint::evaluation);
 }
 
 TableCell timed(std::optional<double> ns) {
@@ -60,7 +62,7 @@ Best best_of(const RunReport& report) {
 std::string fronts_text(const std::vector<NumberedReport>& runs, const SideRow& row) {
   std::string out;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (row.on_front[i]) out += (out.empty() ? "" : ", ") + run_name(runs[i]);
+    if (row.on_front[i]) append_item(out, ", ", run_name(runs[i]));
   }
   return out.empty() ? absent_text : out;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
@@ -28,22 +29,22 @@ constexpr const char* no_verdict =
 std::vector<Phase> phases_of(const std::vector<SideRow>& rows) {
   std::vector<Phase> out;
   for (const Phase phase : {Phase::decode, Phase::prefill}) {
-    if (std::ranges::find(rows, phase, &SideRow::phase) != rows.end()) out.push_back(phase);
+    if (contains(rows, phase, &SideRow::phase)) out.push_back(phase);
   }
   return out;
 }
 
 Json joined_json(const std::vector<NumberedReport>& runs, const std::vector<SideRow>& rows) {
-  Json sides = Json::array(), list = Json::array();
-  for (const NumberedReport& run : runs) {
-    list.push_back({{"run", run.run},
-                    {"title", run.report.title},
-                    {"model", run.report.model},
-                    {"started_utc", run.report.started_utc},
-                    {"fingerprint", run.report.fingerprint},
-                    {"configurations", run.report.evaluations.size()},
-                    {"front", run.report.front.size()}});
-  }
+  Json sides = Json::array();
+  Json list = json_list(runs, [](const NumberedReport& run) -> Json {
+    return {{"run", run.run},
+            {"title", run.report.title},
+            {"model", run.report.model},
+            {"started_utc", run.report.started_utc},
+            {"fingerprint", run.report.fingerprint},
+            {"configurations", run.report.evaluations.size()},
+            {"front", run.report.front.size()}};
+  });
   for (const SideRow& row : rows) {
     Json of_run = Json::array();
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -54,7 +55,7 @@ Json joined_json(const std::vector<NumberedReport>& runs, const std::vector<Side
                         {"is_on_front", static_cast<bool>(row.on_front[i])}});
     }
     sides.push_back({{"key", row.key},
-                     {"phase", std::string(phase_name(row.phase))},
+                     {"phase", phase_name(row.phase)},
                      {"change", optional_number(row.change())},
                      {"runs", std::move(of_run)}});
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
@@ -39,7 +40,7 @@ int write_all(int fd, std::string_view written) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return n == 0 ? EIO : errno;
-    text.remove_prefix(static_cast<std::size_t>(n));
+    text.remove_prefix(as_size(n));
   }
   return 0;
 }
@@ -120,7 +121,7 @@ Progress::~Progress() { finish(); }
 void Progress::step(std::size_t done, std::size_t total, std::size_t failed,
                     std::string_view subject, double eta_s) {
   const double elapsed = seconds_since(start_);
-  const double per_s = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
+  const double per_s = elapsed > 0 ? as_double(done) / elapsed : 0;
   switch (mode_) {
     case Mode::never:
       return;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::report {
@@ -10,7 +11,7 @@ std::string grouped_text(std::int64_t count) {
   std::string out = std::to_string(count);
   const std::ptrdiff_t first = out.front() == '-' ? 1 : 0;
   for (auto at = static_cast<std::ptrdiff_t>(out.size()) - 3; at > first; at -= 3) {
-    out.insert(static_cast<std::size_t>(at), ",");
+    out.insert(as_size(at), ",");
   }
   return out;
 }
@@ -22,7 +23,7 @@ std::string four_digits_text(double value) {
 }
 
 std::string short_count_text(std::int64_t count) {
-  const auto n = static_cast<double>(count);
+  const auto n = as_double(count);
   if (n >= 1e12) return significant_text(n / 1e12) + " T";
   if (n >= 1e9) return significant_text(n / 1e9) + " B";
   return n >= 1e6 ? significant_text(n / 1e6) + " M" : std::to_string(count);

@@ -5,14 +5,15 @@
 namespace halmark::report {
 namespace {
 
-TableCell measured_cell(const FrontRow& r) {
-  if (const auto measured = r.measured_ns()) return plain(duration_text(*measured));
-  if (r.validation == nullptr) return noted(absent_text, r.measured_reason());
-  return noted(std::string(status_name(r.validation->status)), r.measured_reason());
+// A signed error, or why there is none.
+void add_error(RowCells& cells, const char* title, std::optional<double> error,
+               std::string_view why_absent) {
+  cells.number(title, signed_percent_text(error), error ? "" : why_absent);
 }
 
-TableCell error_cell(std::optional<double> error, std::string why_absent) {
-  return error ? plain(signed_percent_text(error)) : noted(absent_text, std::move(why_absent));
+std::string measured_text(const FrontRow& r) {
+  if (const auto measured = r.measured_ns()) return duration_text(*measured);
+  return r.validation == nullptr ? absent_text : std::string(status_name(r.validation->status));
 }
 
 bool is_suspect(const FrontRow& r) {
@@ -27,125 +28,81 @@ std::string from_text(const Estimate& e) {
   return std::string(provenance_name(e.provenance)) + (is_bound ? " (a bound)" : "");
 }
 
-constexpr Column<FrontRow> front_columns[] = {
-    {"configuration", false, true,
-     [](const FrontRow& r) {
-       return TableCell{r.label, r.anchor, r.evaluation->configuration.key()};
-     }},
-    {"latency", true, true,
-     [](const FrontRow& r) {
-       const auto& alone = r.estimate->alone;
-       return noted(
-           duration_text(r.estimate->step_ns),
-           alone ? "of a stream; " + duration_text(alone->ns) + " alone, as it is run" : "");
-     }},
-    {"interval", true, true,
-     [](const FrontRow& r) {
-       const Interval i = interval_of(*r.estimate);
-       return plain(duration_range_text(i.low, i.high));
-     }},
-    {"tokens/s", true, true,
-     [](const FrontRow& r) { return plain(significant_text(r.estimate->tokens_per_s)); }},
-    {"memory", true, true,
-     [](const FrontRow& r) {
-       return noted(bytes_text(static_cast<double>(r.estimate->memory_bytes_total)),
-                    bytes_text(static_cast<double>(r.estimate->memory_bytes_per_rank)) +
-                        " at most on a shard");
-     }},
-    {"MFU", true, true,
-     [](const FrontRow& r) {
-       return noted(percent_text(r.estimate->mfu), r.estimate->mfu ? "" : r.estimate->mfu_reason);
-     }},
-    {"of sheet", true, false,
-     [](const FrontRow& r) {
-       return noted(percent_text(r.estimate->mfu_datasheet), "MFU against the datasheet peak");
-     }},
-    {"bottleneck", false, true,
-     [](const FrontRow& r) { return plain(or_dash(r.estimate->bottleneck)); }},
-    {"from", false, true,
-     [](const FrontRow& r) {
-       const std::string from = from_text(*r.estimate);
-       return is_suspect(r) ? noted(from + ", suspect", r.estimate->reason) : plain(from);
-     }},
-    {"on the front", true, false,
-     [](const FrontRow& r) {
-       const auto& standing = r.evaluation->standing;
-       return standing ? noted(probability_text(standing->probability),
-                               std::string(front_class_name(standing->front_class)))
-                       : plain(absent_text);
-     }},
-    {"run", true, true, measured_cell},
-    {"prediction", true, true,
-     [](const FrontRow& r) { return error_cell(r.prediction_error(), r.measured_reason()); }},
-    {"composition", true, true,
-     [](const FrontRow& r) { return error_cell(r.composition_error(), r.composition_reason()); }},
-};
+void describe_front(RowCells& cells, const FrontRow& r, TableWidth width) {
+  const Estimate& e = *r.estimate;
+  const Interval interval = interval_of(e);
+  const bool is_wide = width == TableWidth::wide;
+  cells.cell({"configuration"}, {r.label, r.anchor, r.evaluation->configuration.key()});
+  cells.number(
+      "latency", duration_text(e.step_ns),
+      e.alone ? "of a stream; " + duration_text(e.alone->ns) + " alone, as it is run" : "");
+  cells.number("interval", duration_range_text(interval.low, interval.high));
+  cells.number("tokens/s", significant_text(e.tokens_per_s));
+  cells.number("memory", bytes_text(e.memory_bytes_total),
+               bytes_text(e.memory_bytes_per_rank) + " at most on a shard");
+  cells.number("MFU", percent_text(e.mfu), e.mfu ? "" : e.mfu_reason);
+  if (is_wide) {
+    cells.number("of sheet", percent_text(e.mfu_datasheet), "MFU against the datasheet peak");
+  }
+  cells.text("bottleneck", or_dash(e.bottleneck));
+  const bool doubted = is_suspect(r);
+  cells.text("from", from_text(e) + (doubted ? ", suspect" : ""), doubted ? e.reason : "");
+  if (const auto& standing = r.evaluation->standing; is_wide && standing) {
+    cells.number("on the front", probability_text(standing->probability),
+                 front_class_name(standing->front_class));
+  } else if (is_wide) {
+    cells.number("on the front", absent_text);
+  }
+  cells.number("run", measured_text(r), r.measured_reason());
+  add_error(cells, "prediction", r.prediction_error(), r.measured_reason());
+  add_error(cells, "composition", r.composition_error(), r.composition_reason());
+}
 
 struct RunRow {
   const Validation* run = nullptr;
   std::string label;
 };
 
-// Figures of a run are shown whatever its status says, and that stands beside them.
-std::string run_text(const RunRow& r) {
-  const auto ns = r.run->shown_ns();
-  return ns ? duration_text(*ns) : absent_text;
-}
-
 // Whether the run lies in the interval that was printed, in the state of the machine that it met.
-TableCell inside_cell(const Validation& run) {
+void add_inside(RowCells& cells, const Validation& run) {
   const auto interval = run.interval_at_run();
-  if (!interval) return noted(absent_text, "the state of the memory is not known");
-  return noted(
+  if (!interval) return cells.text("inside", absent_text, "the state of the memory is not known");
+  cells.text(
+      "inside",
       std::string(interval->is_inside ? "yes" : "no") + (interval->is_scaled ? ", scaled" : ""),
       duration_range_text(interval->ns.low, interval->ns.high));
 }
 
-std::string pairs_text(const RunRow& r) {
-  const auto& c = r.run->composition;
+std::string pairs_text(const Validation& run) {
+  const auto& c = run.composition;
   if (!c || c->pairs == 0) return absent_text;
   if (!c->in_one_state) return std::to_string(c->pairs) + " unsteady";
   return std::to_string(c->pairs) +
          (c->apart > 0 ? " (" + std::to_string(c->apart) + " apart)" : "");
 }
 
-constexpr Column<RunRow> run_columns[] = {
-    {"configuration", false, true,
-     [](const RunRow& r) { return noted(r.label, r.run->deployment_key); }},
-    {"printed", true, true,
-     [](const RunRow& r) {
-       return r.run->predicted_ns ? noted(duration_text(*r.run->predicted_ns),
-                                          duration_range_text(r.run->predicted_interval_ns.low,
-                                                              r.run->predicted_interval_ns.high))
-                                  : plain(absent_text);
-     }},
-    {"its kernels", true, true,
-     [](const RunRow& r) {
-       return r.run->composition ? plain(duration_text(r.run->composition->composed_ns))
-                                 : noted(absent_text, r.run->composition_reason);
-     }},
-    {"run", true, true, [](const RunRow& r) { return plain(run_text(r)); }},
-    {"interval", true, true,
-     [](const RunRow& r) {
-       return plain(r.run->shown_ns() ? duration_range_text(r.run->measured_interval_ns.low,
-                                                            r.run->measured_interval_ns.high)
-                                      : absent_text);
-     }},
-    {"prediction error", true, true,
-     [](const RunRow& r) { return error_cell(r.run->prediction_error(), r.run->reason); }},
-    {"composition error", true, true,
-     [](const RunRow& r) {
-       return error_cell(r.run->composition_error(), r.run->composition_reason);
-     }},
-    {"inside", false, true, [](const RunRow& r) { return inside_cell(*r.run); }},
-    {"pairs", true, true, [](const RunRow& r) { return plain(pairs_text(r)); }},
-    {"status", false, true,
-     [](const RunRow& r) {
-       const std::string status(status_name(r.run->status));
-       const std::string& why = r.run->reason.empty() ? r.run->composition_reason : r.run->reason;
-       return plain(why.empty() ? status : status + ": " + why);
-     }},
-};
+void describe_run(RowCells& cells, const RunRow& r) {
+  const Validation& run = *r.run;
+  const auto range = [](const Interval& ns) { return duration_range_text(ns.low, ns.high); };
+  const std::string status(status_name(run.status));
+  const std::string& why = run.reason.empty() ? run.composition_reason : run.reason;
+  cells.text("configuration", r.label, run.deployment_key);
+  cells.number("printed", text_or_dash(run.predicted_ns, duration_text),
+               run.predicted_ns ? range(run.predicted_interval_ns) : "");
+  if (run.composition) {
+    cells.number("its kernels", duration_text(run.composition->composed_ns));
+  } else {
+    cells.number("its kernels", absent_text, run.composition_reason);
+  }
+  // Figures of a run are shown whatever its status says, and that stands beside them.
+  cells.number("run", text_or_dash(run.shown_ns(), duration_text));
+  cells.number("interval", run.shown_ns() ? range(run.measured_interval_ns) : absent_text);
+  add_error(cells, "prediction error", run.prediction_error(), run.reason);
+  add_error(cells, "composition error", run.composition_error(), run.composition_reason);
+  add_inside(cells, run);
+  cells.number("pairs", pairs_text(run));
+  cells.text("status", why.empty() ? status : status + ": " + why);
+}
 
 }  // namespace
 
@@ -159,7 +116,12 @@ std::string run_label(const RunReport& report, const std::string& key) {
 }
 
 Table front_table(const PhaseView& view, TableWidth width) {
-  return make_table<FrontRow>(front_columns, view.front, width);
+  static const Evaluation evaluation;
+  static const Estimate estimate;
+  static const FrontPoint point;
+  return table_of(view.front,
+                  [&](RowCells& cells, const FrontRow& row) { describe_front(cells, row, width); },
+                  {.point = &point, .evaluation = &evaluation, .estimate = &estimate});
 }
 
 Table validation_table(const RunReport& report) {
@@ -167,7 +129,7 @@ Table validation_table(const RunReport& report) {
   for (const Validation& v : report.validations) {
     rows.push_back({&v, run_label(report, v.deployment_key)});
   }
-  return make_table<RunRow>(run_columns, rows, TableWidth::wide);
+  return table_of(rows, describe_run);
 }
 
 }  // namespace halmark::report

@@ -14,54 +14,37 @@ struct ShareRow {
   std::optional<Validation::Operator> run;
 };
 
-constexpr Column<ShareRow> share_columns[] = {
-    {"#", true, true, [](const ShareRow& r) { return plain(std::to_string(r.number)); }},
-    {"operator", false, true, [](const ShareRow& r) { return plain(r.share->name); }},
-    {"layer", false, false, [](const ShareRow& r) { return plain(r.share->layer_type); }},
-    {"count", true, true, [](const ShareRow& r) { return plain(std::to_string(r.share->count)); }},
-    {"time", true, true, [](const ShareRow& r) { return plain(duration_text(r.share->ns)); }},
-    {"share", true, true,
-     [](const ShareRow& r) { return plain(percent_text(r.share->ns / r.step_ns)); }},
-    {"interval", true, true,
-     [](const ShareRow& r) {
-       return plain(duration_range_text(r.share->low_ns, r.share->high_ns));
-     }},
-    {"of bound", true, true,
-     [](const ShareRow& r) {
-       return r.share->lower_bound_ns > 0 && r.share->ns > 0
-                  ? noted(percent_text(r.share->lower_bound_ns / r.share->ns),
-                          "bound " + duration_text(r.share->lower_bound_ns))
-                  : plain(absent_text);
-     }},
-    {"bound", false, true, [](const ShareRow& r) { return plain(or_dash(r.share->bound)); }},
-    {"dtype", false, true, [](const ShareRow& r) { return plain(or_dash(r.share->dtype)); }},
-    {"strategy", false, true, [](const ShareRow& r) { return plain(or_dash(r.share->strategy)); }},
-    {"implementation", false, false,
-     [](const ShareRow& r) { return plain(or_dash(r.share->implementation)); }},
-    {"from", false, true,
-     [](const ShareRow& r) {
-       std::string from(provenance_name(r.share->provenance));
-       if (r.share->provenance == Provenance::fabric) from += ": " + r.share->implementation;
-       return plain(r.share->status == Status::ok
-                        ? from
-                        : from + ", " + std::string(status_name(r.share->status)));
-     }},
-    {"run", true, true,
-     [](const ShareRow& r) {
-       return plain(r.run && r.run->measured_ns > 0 ? duration_text(r.run->measured_ns)
-                                                    : absent_text);
-     }},
-    {"beside the run", true, true,
-     [](const ShareRow& r) {
-       return plain(r.run && r.run->composed_ns ? duration_text(*r.run->composed_ns) : absent_text);
-     }},
-    {"composition error", true, true,
-     [](const ShareRow& r) {
-       return plain(r.run && r.run->composed_ns && r.run->measured_ns > 0
-                        ? signed_percent_text(*r.run->composed_ns / r.run->measured_ns - 1)
-                        : absent_text);
-     }},
-};
+void describe_share(RowCells& cells, const ShareRow& r) {
+  const OperatorShare& s = *r.share;
+  std::string from(provenance_name(s.provenance));
+  if (s.provenance == Provenance::fabric) from += ": " + s.implementation;
+  if (s.status != Status::ok) from += ", " + std::string(status_name(s.status));
+  const double run_ns = r.run ? r.run->measured_ns : 0;
+  const auto beside_ns = r.run ? r.run->composed_ns : std::nullopt;
+  cells.number("#", std::to_string(r.number));
+  cells.text("operator", s.name);
+  cells.text("layer", s.layer_type);
+  cells.number("count", std::to_string(s.count));
+  cells.number("time", duration_text(s.ns));
+  cells.number("share", percent_text(s.ns / r.step_ns));
+  cells.number("interval", duration_range_text(s.low_ns, s.high_ns));
+  if (s.lower_bound_ns > 0 && s.ns > 0) {
+    cells.number("of bound", percent_text(s.lower_bound_ns / s.ns),
+                 "bound " + duration_text(s.lower_bound_ns));
+  } else {
+    cells.number("of bound", absent_text);
+  }
+  cells.text("bound", or_dash(s.bound));
+  cells.text("dtype", or_dash(s.dtype));
+  cells.text("strategy", or_dash(s.strategy));
+  cells.text("implementation", or_dash(s.implementation));
+  cells.text("from", from);
+  cells.number("run", run_ns > 0 ? duration_text(run_ns) : absent_text);
+  cells.number("beside the run", text_or_dash(beside_ns, duration_text));
+  cells.number("composition error", beside_ns && run_ns > 0
+                                        ? signed_percent_text(*beside_ns / run_ns - 1)
+                                        : absent_text);
+}
 
 struct KernelRow {
   const KernelPoint* kernel = nullptr;
@@ -80,84 +63,54 @@ std::string sizes(const KernelPoint& kernel) {
   return kernel.problem.starts_with(prefix) ? kernel.problem.substr(prefix.size()) : kernel.problem;
 }
 
-constexpr Column<KernelRow> kernel_columns[] = {
-    {"op", false, true, [](const KernelRow& r) { return plain(r.kernel->op); }},
-    {"problem", false, true, [](const KernelRow& r) { return plain(sizes(*r.kernel)); }},
-    {"dtype", false, true, [](const KernelRow& r) { return plain(r.kernel->dtype); }},
-    {"place", false, true, [](const KernelRow& r) { return plain(r.kernel->place); }},
-    {"mode", false, true, [](const KernelRow& r) { return plain(r.kernel->mode); }},
-    {"implementation", false, false,
-     [](const KernelRow& r) { return plain(or_dash(r.kernel->implementation)); }},
-    {"isa", false, false, [](const KernelRow& r) { return plain(or_dash(r.kernel->isa)); }},
-    {"time", true, true,
-     [](const KernelRow& r) {
-       return plain(r.kernel->duration_ns ? duration_text(*r.kernel->duration_ns) : absent_text);
-     }},
-    {"interval", true, true,
-     [](const KernelRow& r) {
-       return plain(r.kernel->low_ns && r.kernel->high_ns
-                        ? duration_range_text(*r.kernel->low_ns, *r.kernel->high_ns)
-                        : absent_text);
-     }},
-    {"rounds", true, false,
-     [](const KernelRow& r) { return plain(std::to_string(r.kernel->rounds)); }},
-    {"FLOP/s", true, true,
-     [](const KernelRow& r) {
-       const auto rate = flops_per_s(*r.kernel);
-       return plain(rate ? flops_text(*rate) : absent_text);
-     }},
-    {"bytes/s", true, true,
-     [](const KernelRow& r) {
-       const auto rate = bytes_per_s(*r.kernel);
-       return plain(rate ? bandwidth_text(*rate) : absent_text);
-     }},
-    {"MFU", true, true, [](const KernelRow& r) { return plain(percent_text(r.kernel->mfu)); }},
-    {"of path", true, false,
-     [](const KernelRow& r) { return plain(percent_text(r.kernel->path_fraction)); }},
-    {"of sheet", true, false,
-     [](const KernelRow& r) { return plain(percent_text(r.kernel->mfu_datasheet)); }},
-    {"of roof", true, true,
-     [](const KernelRow& r) { return plain(percent_text(r.kernel->roofline_fraction)); }},
-    {"of best bandwidth", true, false,
-     [](const KernelRow& r) { return plain(percent_text(r.kernel->bandwidth_share)); }},
-    {"status", false, true, [](const KernelRow& r) { return plain(kernel_status(r)); }},
-};
+void describe_kernel(RowCells& cells, const KernelRow& r) {
+  const KernelPoint& k = *r.kernel;
+  const bool has_interval = k.low_ns && k.high_ns;
+  cells.text("op", k.op);
+  cells.text("problem", sizes(k));
+  cells.text("dtype", k.dtype);
+  cells.text("place", k.place);
+  cells.text("mode", k.mode);
+  cells.text("implementation", or_dash(k.implementation));
+  cells.text("isa", or_dash(k.isa));
+  cells.number("time", text_or_dash(k.duration_ns, duration_text));
+  cells.number("interval", has_interval ? duration_range_text(*k.low_ns, *k.high_ns) : absent_text);
+  cells.number("rounds", std::to_string(k.rounds));
+  cells.number("FLOP/s", text_or_dash(flops_per_s(k), flops_text));
+  cells.number("bytes/s", text_or_dash(bytes_per_s(k), bandwidth_text));
+  cells.number("MFU", percent_text(k.mfu));
+  cells.number("of path", percent_text(k.path_fraction));
+  cells.number("of sheet", percent_text(k.mfu_datasheet));
+  cells.number("of roof", percent_text(k.roofline_fraction));
+  cells.number("of best bandwidth", percent_text(k.bandwidth_share));
+  cells.text("status", kernel_status(r));
+}
 
 // A best of one occasion may still rise.
 std::string with_doubt(const std::string& figure, bool is_provisional) {
   return is_provisional ? figure + " (provisional)" : figure;
 }
 
-constexpr Column<Peak> peak_columns[] = {
-    {"path", false, true, [](const Peak& p) { return plain(p.path); }},
-    {"dtype", false, true, [](const Peak& p) { return plain(std::string(dtype_name(p.dtype))); }},
-    {"isa", false, true, [](const Peak& p) { return plain(or_dash(p.isa)); }},
-    {"threads", false, true,
-     [](const Peak& p) { return plain(p.threads > 0 ? std::to_string(p.threads) : "all"); }},
-    {"peak", true, true,
-     [](const Peak& p) { return plain(with_doubt(flops_text(p.flops_per_s), p.is_provisional)); }},
-    {"q90", true, true,
-     [](const Peak& p) {
-       return plain(p.flops_per_s_q90 ? flops_text(*p.flops_per_s_q90) : absent_text);
-     }},
-    {"source", false, true, [](const Peak& p) { return plain(or_dash(p.source)); }},
-};
+std::string threads_text(int threads) { return threads > 0 ? std::to_string(threads) : "all"; }
 
-constexpr Column<Bandwidth> bandwidth_columns[] = {
-    {"level", false, true, [](const Bandwidth& b) { return plain(b.level); }},
-    {"threads", false, true,
-     [](const Bandwidth& b) { return plain(b.threads > 0 ? std::to_string(b.threads) : "all"); }},
-    {"bandwidth", true, true,
-     [](const Bandwidth& b) {
-       return plain(with_doubt(bandwidth_text(b.bytes_per_s), b.is_provisional));
-     }},
-    {"working set", true, true,
-     [](const Bandwidth& b) {
-       return plain(b.working_set_bytes > 0 ? bytes_text(static_cast<double>(b.working_set_bytes))
-                                            : absent_text);
-     }},
-    {"source", false, true, [](const Bandwidth& b) { return plain(or_dash(b.source)); }},
-};
+void describe_peak(RowCells& cells, const Peak& p) {
+  cells.text("path", p.path);
+  cells.text("dtype", dtype_name(p.dtype));
+  cells.text("isa", or_dash(p.isa));
+  cells.text("threads", threads_text(p.threads));
+  cells.number("peak", with_doubt(flops_text(p.flops_per_s), p.is_provisional));
+  cells.number("q90", text_or_dash(p.flops_per_s_q90, flops_text));
+  cells.text("source", or_dash(p.source));
+}
+
+void describe_bandwidth(RowCells& cells, const Bandwidth& b) {
+  const auto working_set = static_cast<double>(b.working_set_bytes);
+  cells.text("level", b.level);
+  cells.text("threads", threads_text(b.threads));
+  cells.number("bandwidth", with_doubt(bandwidth_text(b.bytes_per_s), b.is_provisional));
+  cells.number("working set", working_set > 0 ? bytes_text(working_set) : absent_text);
+  cells.text("source", or_dash(b.source));
+}
 
 std::optional<Validation::Operator> run_of(const FrontRow& row, const OperatorShare& share) {
   if (row.validation == nullptr) return std::nullopt;
@@ -180,7 +133,8 @@ Table breakdown_table(const FrontRow& row) {
   for (const OperatorShare* share : by_share(*row.estimate)) {
     rows.push_back({rows.size() + 1, share, row.estimate->step_ns, run_of(row, *share)});
   }
-  return make_table<ShareRow>(share_columns, rows, TableWidth::wide);
+  static const OperatorShare none;
+  return table_of(rows, describe_share, {.share = &none});
 }
 
 Table kernel_table(const RunReport& report) {
@@ -188,15 +142,14 @@ Table kernel_table(const RunReport& report) {
   for (const KernelPoint& kernel : report.kernels) {
     rows.push_back({&kernel, contradiction(kernel, report)});
   }
-  return make_table<KernelRow>(kernel_columns, rows, TableWidth::wide);
+  static const KernelPoint none;
+  return table_of(rows, describe_kernel, {.kernel = &none});
 }
 
-Table peak_table(const Device& device) {
-  return make_table<Peak>(peak_columns, device.peaks, TableWidth::wide);
-}
+Table peak_table(const Device& device) { return table_of(device.peaks, describe_peak); }
 
 Table bandwidth_table(const Device& device) {
-  return make_table<Bandwidth>(bandwidth_columns, device.bandwidths, TableWidth::wide);
+  return table_of(device.bandwidths, describe_bandwidth);
 }
 
 }  // namespace halmark::report

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/text/text.hpp"
+
 namespace halmark::report {
 
 std::string layout_text(const Parallel& parallel, std::string_view alone) {
@@ -11,7 +13,7 @@ std::string layout_text(const Parallel& parallel, std::string_view alone) {
                                 {"pp", parallel.pp},
                                 {"ep", parallel.ep},
                                 {"cp", parallel.cp}}) {
-    if (n > 1) out += (out.empty() ? "" : " ") + (name + std::to_string(n));
+    if (n > 1) append_item(out, " ", name + std::to_string(n));
   }
   return out.empty() ? std::string(alone) : out;
 }

@@ -11,23 +11,20 @@ struct MemoryRow {
   std::string label;
 };
 
-TableCell size_cell(std::int64_t bytes) { return plain(bytes_text(static_cast<double>(bytes))); }
-
-constexpr Column<MemoryRow> memory_columns[] = {
-    {"configuration", false, true, [](const MemoryRow& r) { return plain(r.label); }},
-    {"rank", true, true, [](const MemoryRow& r) { return plain(std::to_string(r.rank->rank)); }},
-    {"memory", false, true, [](const MemoryRow& r) { return plain(r.role->role); }},
-    {"model", true, true, [](const MemoryRow& r) { return size_cell(r.role->modelled_bytes); }},
-    {"allocated", true, true,
-     [](const MemoryRow& r) { return size_cell(r.role->allocated_bytes); }},
-    {"why they differ", false, true,
-     [](const MemoryRow& r) { return plain(causes_text(*r.role)); }},
-    {"set size of the worker", false, true,
-     [](const MemoryRow& r) {
-       return r.rank->set_size ? plain(set_size_text(*r.rank))
-                               : noted(absent_text, r.rank->set_size_reason);
-     }},
-};
+void describe_memory(RowCells& cells, const MemoryRow& r) {
+  const auto size_text = [](std::int64_t bytes) { return bytes_text(bytes); };
+  cells.text("configuration", r.label);
+  cells.number("rank", std::to_string(r.rank->rank));
+  cells.text("memory", r.role->role);
+  cells.number("model", size_text(r.role->modelled_bytes));
+  cells.number("allocated", size_text(r.role->allocated_bytes));
+  cells.text("why they differ", causes_text(*r.role));
+  if (r.rank->set_size) {
+    cells.text("set size of the worker", set_size_text(*r.rank));
+  } else {
+    cells.text("set size of the worker", absent_text, r.rank->set_size_reason);
+  }
+}
 
 }  // namespace
 
@@ -40,7 +37,7 @@ Table memory_table(const RunReport& report) {
       for (const RoleMemory& role : rank.roles) rows.push_back({&rank, &role, label});
     }
   }
-  return make_table<MemoryRow>(memory_columns, rows, TableWidth::wide);
+  return table_of(rows, describe_memory);
 }
 
 }  // namespace halmark::report

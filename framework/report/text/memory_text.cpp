@@ -6,13 +6,14 @@
 
 #include <cmath>
 
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::report {
 namespace {
 
-std::string size_text(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+std::string size_text(std::int64_t bytes) { return bytes_text(bytes); }
 
 std::string signed_size_text(std::int64_t bytes) {
   std::string out(1, bytes < 0 ? '-' : '+');
@@ -64,7 +65,7 @@ std::string set_size_text(const MemoryOfRank& rank) {
 std::string causes_text(const RoleMemory& role) {
   std::string out;
   const auto add = [&out](const std::string& name, std::int64_t bytes) {
-    out += (out.empty() ? "" : "; ") + name + ' ' + signed_size_text(bytes);
+    append_item(out, "; ", name + ' ' + signed_size_text(bytes));
   };
   for (const MemoryCause& cause : role.causes) add(cause.name, cause.bytes);
   if (role.unexplained_bytes() != 0) add("unexplained", role.unexplained_bytes());

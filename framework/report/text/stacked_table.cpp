@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
@@ -71,12 +73,6 @@ std::vector<std::string> words_of(const std::string& text) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
 std::string without_define(const std::string& word) {
@@ -134,7 +130,7 @@ std::string take_constants(Table& table, const std::vector<std::string>& kept) {
     // Figures that are equal by chance stay; those that no row has are said once.
     const bool may_go = !table.columns[c].is_number || first == absent_text;
     const bool is_constant =
-        may_go && std::ranges::find(kept, table.columns[c].title) == kept.end() &&
+        may_go && !contains(kept, table.columns[c].title) &&
         std::ranges::all_of(table.rows, [&](const auto& row) { return row[c].text == first; });
     if (!is_constant) {
       ++c;
@@ -159,12 +155,12 @@ std::string take_common_words(std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     std::vector<std::string> own = words_of(text);
     std::erase_if(own, [&](const std::string& w) { return taken.contains(w); });
-    rest.push_back(joined(own));
+    rest.push_back(join(own, " "));
   }
   // Rows that say nothing any more are alike: then nothing was to be told apart.
   if (std::ranges::any_of(rest, [](const std::string& text) { return text.empty(); })) return {};
   texts = std::move(rest);
-  return joined(shared);
+  return join(shared, " ");
 }
 
 std::vector<std::string> short_implementations(const std::vector<std::string>& full) {
@@ -183,7 +179,7 @@ std::vector<std::string> short_implementations(const std::vector<std::string>& f
                              counts[kept.front()][word] >= texts[kept.front()].size();
       if (!is_in_all) kept.push_back(kept.empty() ? word : without_define(word));
     }
-    out.push_back(joined(kept));
+    out.push_back(join(kept, " "));
   }
   return out;
 }

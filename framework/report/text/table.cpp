@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/text.hpp"
 #include "report/glossary.hpp"
 #include "report/text/clean_text.hpp"
@@ -50,7 +51,7 @@ std::vector<int> fitted_widths(const Table& table, int width, int gap) {
 
 std::string padded(const std::string& text, int width, bool is_number) {
   const std::string shown = shortened(clean_text(text), width);
-  const auto fill = static_cast<std::size_t>(std::max(0, width - display_width(shown)));
+  const auto fill = as_size(std::max(0, width - display_width(shown)));
   return is_number ? std::string(fill, ' ') + shown : shown + std::string(fill, ' ');
 }
 
@@ -58,7 +59,7 @@ std::string text_line(const std::vector<TableColumn>& columns, const std::vector
                       const std::vector<std::string>& cells, int gap) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (c > 0) line += std::string(static_cast<std::size_t>(gap), ' ');
+    if (c > 0) line += std::string(as_size(gap), ' ');
     line += padded(cells[c], widths[c], columns[c].is_number);
   }
   line.erase(line.find_last_not_of(' ') + 1);

@@ -1,8 +1,9 @@
-// Tables as lists of columns: a title, whether it holds numbers, and how a row makes its cell.
+// Tables whose rows say their columns: each title stands beside its cell, once.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,43 +12,52 @@
 
 namespace halmark::report {
 
-template <class Row>
-struct Column {
-  const char* title;
-  bool is_number;
-  bool is_narrow;  // also shown where there are 120 columns
-  TableCell (*cell)(const Row& row);
+// Writes the cells of one row, left to right. The first row of a table names its columns.
+class RowCells {
+ public:
+  explicit RowCells(Table& table) : columns_(table.columns), cells_(table.rows.emplace_back()) {}
+
+  // `note`: a tooltip of the page.
+  void text(const char* title, std::string_view text, std::string_view note = {}) {
+    cell({title}, {.text = std::string(text), .note = std::string(note)});
+  }
+  void number(const char* title, std::string_view text, std::string_view note = {}) {
+    cell({title, true}, {.text = std::string(text), .note = std::string(note)});
+  }
+  void cell(TableColumn column, TableCell cell) {
+    if (cells_.size() == columns_.size()) columns_.push_back(std::move(column));
+    cells_.push_back(std::move(cell));
+  }
+
+ private:
+  std::vector<TableColumn>& columns_;
+  std::vector<TableCell>& cells_;
 };
 
-template <class Row>
-Table make_table(std::span<const Column<Row>> columns, const std::vector<Row>& rows,
-                 TableWidth width) {
+// `describe(cells, row)` writes a row; `example` names the columns where there is none.
+template <class Row, class Describe>
+Table table_of(const std::vector<Row>& rows, const Describe& describe, const Row& example = {}) {
   Table table;
-  const auto is_shown = [&](const Column<Row>& c) {
-    return width == TableWidth::wide || c.is_narrow;
+  const auto add = [&](const Row& row) {
+    RowCells cells(table);
+    describe(cells, row);
   };
-  for (const Column<Row>& column : columns) {
-    if (is_shown(column)) table.columns.push_back({column.title, column.is_number});
-  }
-  for (const Row& row : rows) {
-    std::vector<TableCell> cells;
-    for (const Column<Row>& column : columns) {
-      if (is_shown(column)) cells.push_back(column.cell(row));
-    }
-    table.rows.push_back(std::move(cells));
+  for (const Row& row : rows) add(row);
+  if (rows.empty()) {
+    add(example);
+    table.rows.clear();
   }
   return table;
-}
-
-inline TableCell plain(std::string text) { return {.text = std::move(text)}; }
-
-inline TableCell noted(std::string text, std::string note) {
-  return {.text = std::move(text), .note = std::move(note)};
 }
 
 // "decode b4 int8 tp2": what a run was of.
 std::string run_label(const RunReport& report, const std::string& key);
 
 inline std::string or_dash(const std::string& text) { return text.empty() ? absent_text : text; }
+
+// A figure in its unit; "-" where it is absent.
+inline std::string text_or_dash(std::optional<double> value, std::string (*text)(double)) {
+  return value ? text(*value) : absent_text;
+}
 
 }  // namespace halmark::report

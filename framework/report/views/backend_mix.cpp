@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::report {
@@ -81,14 +82,13 @@ View mix_view(const BackendMix& mix) {
   std::string choices;
   for (const BackendMix::Choice& c : mix.ops) {
     ops.push_back({{"op", c.op}, {"backend", c.backend}, {"duration_ns", c.duration_ns}});
-    choices += (choices.empty() ? "" : ", ") + c.op + " on " + c.backend;
+    append_item(choices, ", ", c.op + " on " + c.backend);
   }
   Json alone = Json::object();
   std::string others;
   for (const auto& [backend, ns] : mix.alone) {
     alone[backend] = optional_number(ns);
-    others += (others.empty() ? "" : ", ") + backend + ' ' +
-              (ns ? duration_text(*ns) : "without some of them");
+    append_item(others, ", ", backend + ' ' + (ns ? duration_text(*ns) : "without some of them"));
   }
   out.data = {{"ops", std::move(ops)}, {"duration_ns", mix.duration_ns()}, {"alone", alone}};
   out.text = "what if: " + choices + ": " + duration_text(mix.duration_ns()) +

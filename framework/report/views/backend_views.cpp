@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "core/json/json.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/stacked_table.hpp"
@@ -26,7 +27,7 @@ Json time_json(const BackendTime& t) {
               {"mfu", optional_number(p.mfu)},
               {"roofline_fraction", optional_number(p.roofline_fraction)},
               {"rounds", p.rounds},
-              {"status", std::string(status_name(p.status))},
+              {"status", status_name(p.status)},
               {"reason", p.reason},
               {"winner", t.is_winner},
               {"tied", t.is_tied}};
@@ -111,8 +112,7 @@ View backends_view(std::span<const BackendComparison> comparisons) {
   Json problems = Json::array();
   std::string text;
   for (const BackendComparison& c : comparisons) {
-    Json times = Json::array();
-    for (const BackendTime& t : c.times) times.push_back(time_json(t));
+    Json times = json_list(c.times, time_json);
     problems.push_back({{"problem", c.problem},
                         {"dtype", c.dtype},
                         {"times", std::move(times)},

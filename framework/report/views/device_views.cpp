@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
@@ -31,12 +33,11 @@ Confidence weakest(const Device& d) {
 }
 
 std::string peaks_text(const Device& d) {
-  std::string out;
-  for (const Peak& p : d.peaks) {
-    out += (out.empty() ? "" : ", ") + p.path + ' ' +
+  std::string out = join(d.peaks, ", ", [](const Peak& p) {
+    return p.path + ' ' +
            range_text(p.flops_per_s, p.flops_per_s_high, is_integer(p.dtype) ? "OP/s" : "FLOP/s") +
            (p.is_derived ? " (derived)" : "");
-  }
+  });
   return out.empty() ? "-" : out;
 }
 
@@ -62,9 +63,9 @@ std::string power_text(const Device& d) {
 
 std::string tiers_text(const Device& d) {
   if (d.memory_bytes == 0) return "-";
-  const auto low = static_cast<double>(d.memory_bytes) / 1e9;
+  const auto low = as_double(d.memory_bytes) / 1e9;
   return d.memory_bytes_high
-             ? fmt::format("{:g} to {:g} GB", low, static_cast<double>(*d.memory_bytes_high) / 1e9)
+             ? fmt::format("{:g} to {:g} GB", low, as_double(*d.memory_bytes_high) / 1e9)
              : fmt::format("{:g} GB", low);
 }
 
@@ -123,7 +124,7 @@ std::string measured_device_text(const Device& d, const std::optional<Device>& d
     bandwidths.add({b.level, std::to_string(b.threads), b.access.empty() ? "-" : b.access,
                     bandwidth_text(b.bytes_per_s), typical_text(b.occasions, "B/s"),
                     occasions_text(b.occasions, b.is_provisional),
-                    bytes_text(static_cast<double>(b.working_set_bytes))});
+                    bytes_text(b.working_set_bytes)});
   }
   std::string out = d.name + '\n' + '\n' + peaks.text() + '\n' + bandwidths.text() +
                     "\nbest: the third-highest probe of at least two occasions 10 minutes apart; "
@@ -131,7 +132,7 @@ std::string measured_device_text(const Device& d, const std::optional<Device>& d
   out += upper_ends_text(d);
   if (d.ring_plateau_bytes) {
     out += fmt::format("\nconstants are cold from a ring of {}\n",
-                       bytes_text(static_cast<double>(*d.ring_plateau_bytes)));
+                       bytes_text(as_double(*d.ring_plateau_bytes)));
   }
   return out;
 }

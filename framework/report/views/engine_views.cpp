@@ -2,6 +2,7 @@
 
 #include "core/json/json.hpp"
 #include "core/measured/engine_step.hpp"
+#include "core/text/text.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -24,7 +25,7 @@ std::string tokens_text(const EngineStep& s) {
   std::string out;
   if (s.input_tokens > 0) out = std::to_string(s.input_tokens) + " prompt";
   if (s.output_tokens > 0) {
-    out += (out.empty() ? "" : " + ") + std::to_string(s.output_tokens) + " generated";
+    append_item(out, " + ", std::to_string(s.output_tokens) + " generated");
   }
   return s.cached_tokens > 0 ? out + " behind " + std::to_string(s.cached_tokens) : out;
 }
@@ -32,8 +33,7 @@ std::string tokens_text(const EngineStep& s) {
 // "1: 27 of 28 rows taken; left out: 1 without a latency". Nothing of earlier imports.
 std::string account_text(const EngineImport& imported, const std::string& number) {
   if (imported.unit.empty()) return {};
-  std::string left;
-  for (const std::string& one : imported.left_out) left += (left.empty() ? "" : ", ") + one;
+  std::string left = join(imported.left_out, ", ");
   return number + ": " + std::to_string(imported.taken) + " of " +
          std::to_string(imported.in_file) + ' ' + clean_text(imported.unit) + " taken" +
          (left.empty() ? "" : "; left out: " + clean_text(left)) + '\n';

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/json/json.hpp"
 #include "core/text/text.hpp"
 #include "report/sentences.hpp"
 #include "report/text/quantity.hpp"
@@ -31,7 +32,7 @@ Json row_json(const KernelPoint& p) {
               {"path_fraction", optional_number(p.path_fraction)},
               {"mfu_datasheet", optional_number(p.mfu_datasheet)},
               {"bound_ns", p.lower_bound_ns > 0 ? Json(p.lower_bound_ns) : Json()},
-              {"limiter", std::string(limiter_name(p.limiter))},
+              {"limiter", limiter_name(p.limiter)},
               {"roofline_fraction", optional_number(p.roofline_fraction)},
               {"bandwidth_share", optional_number(p.bandwidth_share)},
               {"clean_share", optional_number(p.clean_share)},
@@ -39,7 +40,7 @@ Json row_json(const KernelPoint& p) {
               {"create_ns", p.one_time.create_ns},
               {"pack_ns", p.one_time.pack_ns},
               {"first_ns", p.one_time.first_ns},
-              {"status", std::string(status_name(p.status))},
+              {"status", status_name(p.status)},
               {"reason", p.reason}};
   if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
   if (!p.baseline.empty()) {
@@ -184,8 +185,7 @@ void add_assumed(View& view, const std::string& assumed) {
 }
 
 View kernels_view(std::span<const KernelPoint> points, bool are_collectives, int width) {
-  Json rows = Json::array();
-  for (const KernelPoint& p : points) rows.push_back(row_json(p));
+  Json rows = json_list(points, row_json);
   return {.data = {{"rows", std::move(rows)}}, .text = point_table(points, are_collectives, width)};
 }
 

@@ -1,4 +1,5 @@
 #include "synthetic_report.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <array>
@@ -82,7 +83,7 @@ Evaluation evaluation(Phase phase, std::int64_t batch, const NamedPrecision& pre
                                     .batch = batch,
                                     .new_tokens = phase == Phase::decode ? 1 : 512,
                                     .context = phase == Phase::decode ? 1024 : 512}};
-  const double tokens = static_cast<double>(batch) * (phase == Phase::decode ? 1 : 512);
+  const double tokens = as_double(batch) * (phase == Phase::decode ? 1 : 512);
   const double weight_bytes = 0.6e9 * precision.bytes_per_weight;
   const double split = parallel.tp > 1 ? 1.72 : parallel.pp > 1 ? 1.05 : 1;
   const double weights_ns = weight_bytes / 22.0;
@@ -231,8 +232,8 @@ constexpr std::array<KernelShape, 8> shapes{
      {"rope", "head_dim=128 heads=16 rows=512 src_dtype=f32", 0, 8.4e6}}};
 
 KernelPoint kernel(int index) {
-  const KernelShape& shape = shapes[static_cast<std::size_t>(index) % shapes.size()];
-  const NamedPrecision& precision = precisions[static_cast<std::size_t>(index / 8) % 3];
+  const KernelShape& shape = shapes[as_size(index) % shapes.size()];
+  const NamedPrecision& precision = precisions[as_size(index / 8) % 3];
   const double roof = std::min(220e9 * precision.speed, 24e9 * shape.flops_per_byte);
   const double reached = 0.55 + 0.35 * wobble(index);
   const double flops = shape.flops_per_byte * shape.bytes;

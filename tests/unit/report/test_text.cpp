@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/ranges.hpp"
 #include "report/report.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/report_text.hpp"
@@ -105,8 +106,7 @@ TEST(text_report, names_what_may_be_on_the_front_from_five_percent_on) {
   for (const double probability : {0.045, 0.05, 0.075}) {
     RunReport report = test::synthetic_report();
     std::size_t off_front = 0;
-    while (std::ranges::find(report.front, off_front, &FrontPoint::evaluation) !=
-           report.front.end()) {
+    while (contains(report.front, off_front, &FrontPoint::evaluation)) {
       ++off_front;
     }
     report.evaluations[off_front].standing = FrontStanding{FrontClass::possible, probability};
