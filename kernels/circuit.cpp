@@ -1,4 +1,5 @@
 #include "kernels/circuit.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <cmath>
 #include <mutex>
@@ -89,10 +90,10 @@ Work LayeredContract::work(const Params& p) const {
 std::vector<Amplitude> LayeredContract::simulated(const Params& p,
                                                   std::span<const double> angles) const {
   StateVector state(qubits(p));
-  std::vector<Gate2> gates(static_cast<std::size_t>(qubits(p)));
+  std::vector<Gate2> gates(as_size(qubits(p)));
   for (std::int64_t layer = 0; layer < p.at("depth"); ++layer) {
     for (std::size_t q = 0; q < gates.size(); ++q) {
-      const double* a = &angles[3 * (static_cast<std::size_t>(layer) * gates.size() + q)];
+      const double* a = &angles[3 * (as_size(layer) * gates.size() + q)];
       gates[q] = rotation_gate(a[0], a[1], a[2]);
     }
     state.apply_layer(gates);
@@ -120,7 +121,7 @@ void LayeredContract::reference(const Params& p, const InputReader& inputs, int 
     kept = {};  // frees the other state before this one is made
     kept = {key, angles, simulated(p, angles)};
   }
-  const auto gates = static_cast<double>(angles.size()) / 3;
+  const auto gates = as_double(angles.size()) / 3;
   expect_amplitudes(p, gates, elements, out, [&](std::uint64_t i) { return kept.state[i]; });
 }
 

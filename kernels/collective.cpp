@@ -1,4 +1,5 @@
 #include "kernels/collective.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <cmath>
 
@@ -58,11 +59,11 @@ std::vector<OperandSpec> CollectiveContract::operands(const Params& p) const {
 }
 
 Work CollectiveContract::work(const Params& p) const {
-  const auto ranks = static_cast<double>(p.at("ranks"));
+  const auto ranks = as_double(p.at("ranks"));
   double written = 1;
-  for (const auto dim : destination_dims(p)) written *= static_cast<double>(dim);
+  for (const auto dim : destination_dims(p)) written *= as_double(dim);
   return {.vector_flops = additions(p),
-          .bytes_read = static_cast<double>(p.at("bytes")),
+          .bytes_read = as_double(p.at("bytes")),
           .bytes_written = written * dtype_bits(p.dtype("dtype")) / 8,
           .message_bytes = message_bytes(p),
           .transfer_bytes = ranks > 1 ? message_bytes(p) * bus_factor(ranks) : 0,
@@ -100,13 +101,13 @@ void MovingCollective::reference(const Params& p, const InputReader& inputs, int
     const auto first = elements[listed.front()], last = elements[listed.back()];
     const Origin from = origin(p, rank, first);
     const auto x = read_row(inputs, from.rank, 0, from.element, last - first + 1);
-    for (const auto i : listed) out[i] = {x[static_cast<std::size_t>(elements[i] - first)], 0};
+    for (const auto i : listed) out[i] = {x[as_size(elements[i] - first)], 0};
   });
 }
 
 double ReducingCollective::additions(const Params& p) const {
-  const auto ranks = static_cast<double>(p.at("ranks"));
-  return static_cast<double>(elements_of(p)) * (ranks - 1) / ranks;
+  const auto ranks = as_double(p.at("ranks"));
+  return as_double(elements_of(p)) * (ranks - 1) / ranks;
 }
 
 void ReducingCollective::reference(const Params& p, const InputReader& inputs, int rank,
@@ -118,7 +119,7 @@ void ReducingCollective::reference(const Params& p, const InputReader& inputs, i
   for_each_row(elements, read_block_elements,
                [&](std::int64_t, std::span<const std::size_t> listed) {
                  const auto first = elements[listed.front()], last = elements[listed.back()];
-                 const auto count = static_cast<std::size_t>(last - first + 1);
+                 const auto count = as_size(last - first + 1);
                  std::vector<double> sum(count), magnitude(count);
                  for (int r = 0; r < ranks; ++r) {
                    const auto x = read_row(inputs, r, 0, offset + first, last - first + 1);
@@ -128,7 +129,7 @@ void ReducingCollective::reference(const Params& p, const InputReader& inputs, i
                    }
                  }
                  for (const auto i : listed) {
-                   const auto at = static_cast<std::size_t>(elements[i] - first);
+                   const auto at = as_size(elements[i] - first);
                    out[i] = {.value = sum[at], .tolerance = roundoff * magnitude[at]};
                  }
                });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 // Entries that the first `tokens` tokens fill.
@@ -24,8 +26,7 @@ constexpr double compressed_pairs(std::int64_t new_tokens, std::int64_t context,
                                   std::int64_t top_k) {
   const auto seen = [&](std::int64_t tokens) {
     const std::int64_t filled = top_k == 0 ? tokens : std::min(tokens, ratio * top_k);
-    return static_cast<double>(entries_seen(filled, ratio)) +
-           static_cast<double>(tokens - filled) * static_cast<double>(top_k);
+    return as_double(entries_seen(filled, ratio)) + as_double(tokens - filled) * as_double(top_k);
   };
   return seen(context) - seen(context - new_tokens);
 }
@@ -33,7 +34,7 @@ constexpr double compressed_pairs(std::int64_t new_tokens, std::int64_t context,
 // Entries that a step has to read of one sequence: no more than there are, and no more than pairs.
 constexpr double compressed_keys(std::int64_t new_tokens, std::int64_t context, std::int64_t ratio,
                                  std::int64_t top_k) {
-  return std::min(static_cast<double>(compressed_entries(context, ratio)),
+  return std::min(as_double(compressed_entries(context, ratio)),
                   compressed_pairs(new_tokens, context, ratio, top_k));
 }
 

@@ -1,8 +1,10 @@
 #include "kernels/contract.hpp"
+#include "core/ranges.hpp"
 
 #include <algorithm>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -21,20 +23,18 @@ std::string allowed_text(const ParamSpec& spec) {
   if (spec.allowed.empty()) {
     return std::to_string(spec.low) + ".." + std::to_string(spec.high);
   }
-  std::string text;
-  for (const auto value : spec.allowed) text += (text.empty() ? "" : ", ") + spelled(spec, value);
-  return text;
+  return join(spec.allowed, ", ", [&](const auto value) { return spelled(spec, value); });
 }
 
 bool is_allowed(const ParamSpec& spec, std::int64_t value) {
   if (spec.allowed.empty()) return value >= spec.low && value <= spec.high;
-  return std::ranges::find(spec.allowed, value) != spec.allowed.end();
+  return contains(spec.allowed, value);
 }
 
 void check_names(const OpContract& contract, const Params& params) {
   const auto specs = contract.params();
   for (const auto& param : params.items()) {
-    if (std::ranges::find(specs, param.name, &ParamSpec::name) != specs.end()) continue;
+    if (contains(specs, param.name, &ParamSpec::name)) continue;
     std::vector<std::string> known;
     for (const auto& spec : specs) known.emplace_back(spec.name);
     throw refused("op " + std::string(contract.name()) + " has no parameter '" +

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -90,7 +91,7 @@ ProblemWords words_of(const OpContract& op, const Params& params) {
     if (spec.derived || spec.fallback == value) continue;
     std::string& text = spec.kind == ParamKind::dtype ? out.dtype : out.params;
     if (spec.kind != ParamKind::dtype) {
-      text += (text.empty() ? "" : ",") + std::string(spec.name) + '=' + std::to_string(value);
+      append_item(text, ",", std::string(spec.name) + '=' + std::to_string(value));
     } else if (text.empty()) {
       text = value_text(spec, value);
     }

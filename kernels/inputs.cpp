@@ -1,4 +1,5 @@
 #include "kernels/inputs.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +28,7 @@ class NormalTable {
  public:
   NormalTable() {
     for (std::size_t i = 0; i < points; ++i) {
-      const double u = (static_cast<double>(i) + 0.5) / points;
+      const double u = (as_double(i) + 0.5) / points;
       radius_[i] = std::sqrt(-2 * std::log(u));
       cosine_[i] = std::cos(2 * std::numbers::pi * u);
     }
@@ -82,19 +83,18 @@ void draw_block(const OperandSpec& operand, std::uint64_t first, Block& block) {
       break;
     case Distribution::uniform:
       draw(first, block, [&](std::uint64_t bits) {
-        return scale * (static_cast<double>(bits & 0xffffffu) * 0x1p-23 - 1.0);
+        return scale * (as_double(bits & 0xffffffu) * 0x1p-23 - 1.0);
       });
       break;
     case Distribution::integers:
       draw(first, block, [&](std::uint64_t bits) {
-        return scale * (static_cast<double>(uniform_below(bits << 32, 17)) - 8.0);
+        return scale * (as_double(uniform_below(bits << 32, 17)) - 8.0);
       });
       break;
     case Distribution::indices: {
       const auto bound = static_cast<std::uint64_t>(std::max<std::int64_t>(operand.index_bound, 1));
-      draw(first, block, [&](std::uint64_t bits) {
-        return static_cast<double>(uniform_below(bits << 32, bound));
-      });
+      draw(first, block,
+           [&](std::uint64_t bits) { return as_double(uniform_below(bits << 32, bound)); });
       break;
     }
     case Distribution::constant_one:
@@ -153,12 +153,12 @@ void store_block(Dtype dtype, const Block& values, unsigned char* target) {
 // Block by block, so that no second array of a million doubles is touched: fresh pages cost more
 // than the values.
 std::vector<unsigned char> make_pool(const OperandSpec& operand) {
-  const auto width = static_cast<std::size_t>(dtype_bits(operand.dtype)) / 8;
-  std::vector<unsigned char> pool(static_cast<std::size_t>(pool_values) * width);
+  const auto width = as_size(dtype_bits(operand.dtype)) / 8;
+  std::vector<unsigned char> pool(as_size(pool_values) * width);
   Block block;
   for (std::int64_t first = 0; first < pool_values; first += InputPool::chunk_elements) {
     draw_block(operand, static_cast<std::uint64_t>(first), block);
-    store_block(operand.dtype, block, pool.data() + static_cast<std::size_t>(first) * width);
+    store_block(operand.dtype, block, pool.data() + as_size(first) * width);
   }
   return pool;
 }
@@ -192,10 +192,9 @@ std::shared_ptr<const std::vector<unsigned char>> given_pool(const OperandSpec& 
     throw refused("operand " + operand.name + " needs " + std::to_string(operand.elements()) +
                   " given values; its contract has " + std::to_string(given.size()));
   }
-  std::vector<unsigned char> pool(static_cast<std::size_t>(operand.bytes()));
+  std::vector<unsigned char> pool(as_size(operand.bytes()));
   for (std::size_t i = 0; i < given.size(); ++i) {
-    store_element(operand.dtype, pool.data(), static_cast<std::int64_t>(i),
-                  static_cast<double>(given[i]));
+    store_element(operand.dtype, pool.data(), static_cast<std::int64_t>(i), as_double(given[i]));
   }
   return std::make_shared<const std::vector<unsigned char>>(std::move(pool));
 }
@@ -203,7 +202,7 @@ std::shared_ptr<const std::vector<unsigned char>> given_pool(const OperandSpec& 
 // References read millions of values: the common types skip the dispatch per value.
 void load_values(Dtype dtype, const unsigned char* pool, std::int64_t start,
                  std::span<double> out) {
-  const auto first = static_cast<std::size_t>(start);
+  const auto first = as_size(start);
   if (dtype == Dtype::f32) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       float value = 0;
@@ -257,7 +256,7 @@ std::int64_t InputPool::chunk_start(int rank, int set, std::size_t operand_index
 
 void InputPool::fill(int rank, int set, std::size_t operand_index, void* target) const {
   assert(pool_ && "an output operand has no inputs");
-  const auto width = static_cast<std::size_t>(dtype_bits(operand_.dtype)) / 8;
+  const auto width = as_size(dtype_bits(operand_.dtype)) / 8;
   auto* out = static_cast<unsigned char*>(target);
   if (is_given()) {
     std::memcpy(out, pool_->data(), pool_->size());
@@ -266,9 +265,9 @@ void InputPool::fill(int rank, int set, std::size_t operand_index, void* target)
   const auto total = operand_.elements();
   for (std::int64_t begin = 0; begin < total; begin += chunk_elements) {
     const auto start = chunk_start(rank, set, operand_index, begin / chunk_elements);
-    const auto count = static_cast<std::size_t>(std::min(chunk_elements, total - begin));
-    std::memcpy(out + static_cast<std::size_t>(begin) * width,
-                pool_->data() + static_cast<std::size_t>(start) * width, count * width);
+    const auto count = as_size(std::min(chunk_elements, total - begin));
+    std::memcpy(out + as_size(begin) * width, pool_->data() + as_size(start) * width,
+                count * width);
   }
 }
 
@@ -284,8 +283,7 @@ void InputPool::read(int rank, int set, std::size_t operand_index, std::int64_t 
     const auto element = offset + static_cast<std::int64_t>(done);
     const auto within = element % chunk_elements;
     const auto start = chunk_start(rank, set, operand_index, element / chunk_elements) + within;
-    const auto count =
-        std::min<std::size_t>(out.size() - done, static_cast<std::size_t>(chunk_elements - within));
+    const auto count = std::min<std::size_t>(out.size() - done, as_size(chunk_elements - within));
     load_values(operand_.dtype, pool_->data(), start, out.subspan(done, count));
     done += count;
   }

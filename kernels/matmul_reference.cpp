@@ -1,4 +1,6 @@
 #include "kernels/matmul_reference.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 
 #include <algorithm>
 
@@ -14,7 +16,7 @@ constexpr std::size_t column_block = 64;
 // lie close together, and value by value where they are scattered.
 std::vector<double> read_columns(const InputReader& inputs, int rank, const MatmulBlock& block,
                                  std::span<const std::int64_t> columns) {
-  const auto depth = static_cast<std::size_t>(block.k);
+  const auto depth = as_size(block.k);
   std::vector<double> values(columns.size() * depth);
   if (block.transposed) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -25,14 +27,13 @@ std::vector<double> read_columns(const InputReader& inputs, int rank, const Matm
   }
   const auto width = columns.back() - columns.front() + 1;
   const bool dense = width <= 8 * static_cast<std::int64_t>(columns.size());
-  std::vector<double> row(dense ? static_cast<std::size_t>(width) : 1);
+  std::vector<double> row(dense ? as_size(width) : 1);
   for (std::size_t i = 0; i < depth; ++i) {
     const auto row_begin = block.wei_offset + static_cast<std::int64_t>(i) * block.n;
     if (dense) inputs.read(rank, block.wei, row_begin + columns.front(), row);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (!dense) inputs.read(rank, block.wei, row_begin + columns[c], row);
-      values[c * depth + i] =
-          row[dense ? static_cast<std::size_t>(columns[c] - columns.front()) : 0];
+      values[c * depth + i] = row[dense ? as_size(columns[c] - columns.front()) : 0];
     }
   }
   return values;
@@ -40,7 +41,7 @@ std::vector<double> read_columns(const InputReader& inputs, int rank, const Matm
 
 double sum_error(const MatmulBlock& block, double magnitude) {
   const bool is_8_bit_float = dtype_bits(block.src_dtype) == 8 && !is_integer(block.src_dtype);
-  const auto n = static_cast<double>(block.k);
+  const auto n = as_double(block.k);
   return is_8_bit_float ? accumulation_error_of_8_bit_floats(n, magnitude)
                         : accumulation_error(n, magnitude);
 }
@@ -50,7 +51,7 @@ double sum_error(const MatmulBlock& block, double magnitude) {
 void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& block,
                       std::span<const std::int64_t> elements, std::span<Expected> out) {
   const auto n = block.n;
-  const auto depth = static_cast<std::size_t>(block.k);
+  const auto depth = as_size(block.k);
 
   std::vector<std::int64_t> columns(elements.size());
   std::ranges::transform(elements, columns.begin(), [n](std::int64_t e) { return e % n; });
@@ -61,15 +62,14 @@ void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& bl
   std::vector<std::size_t> order(elements.size()), column_rank(elements.size());
   for (std::size_t i = 0; i < elements.size(); ++i) {
     order[i] = i;
-    column_rank[i] = static_cast<std::size_t>(std::ranges::lower_bound(columns, elements[i] % n) -
-                                              columns.begin());
+    column_rank[i] = as_size(std::ranges::lower_bound(columns, elements[i] % n) - columns.begin());
   }
   std::ranges::sort(order, {}, [&](std::size_t i) {
     return std::pair(column_rank[i] / column_block, elements[i]);
   });
 
   std::vector<double> weights, row(depth);
-  std::size_t block_index = static_cast<std::size_t>(-1);
+  std::size_t block_index = as_size(-1);
   std::int64_t row_index = -1;
   for (const auto i : order) {
     const auto wanted = column_rank[i] / column_block;
@@ -98,7 +98,7 @@ std::vector<Dtype> matmul_results(Dtype source, std::span<const Dtype> dtypes) {
   if (source == Dtype::s8) return {Dtype::s32};
   std::vector<Dtype> results{Dtype::f32};
   if (source == Dtype::bf16 || source == Dtype::f16) results.push_back(source);
-  std::erase_if(results, [&](Dtype d) { return std::ranges::find(dtypes, d) == dtypes.end(); });
+  std::erase_if(results, [&](Dtype d) { return !contains(dtypes, d); });
   return results;
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/routing.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ constexpr std::uint64_t order_seed = 0x6578706572747321ULL;
 // table, so a model's step may be larger than any kernel that is executed.
 constexpr std::int64_t assignments_max = std::int64_t{1} << 26;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int64_t i) { return as_size(i); }
 
 // Experts from the heaviest to the lightest. Pseudo-random, so that heavy ones are not all on
 // rank 0.
@@ -35,9 +36,9 @@ std::vector<std::int64_t> expert_order(std::int64_t experts) {
 // point could fall to another expert on another machine.
 std::vector<std::uint64_t> power_law(std::int64_t experts, std::int64_t skew_percent) {
   std::vector<std::uint64_t> weights(at(experts));
-  const double exponent = static_cast<double>(skew_percent) / 100;
+  const double exponent = as_double(skew_percent) / 100;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double share = std::pow(static_cast<double>(i + 1), -exponent);
+    const double share = std::pow(as_double(i + 1), -exponent);
     weights[i] =
         std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::lround(share * 0x1p30)));
   }
@@ -74,7 +75,7 @@ std::vector<std::int64_t> apportion(std::int64_t total, std::int64_t limit,
     candidates.push_back(i);
   }
   // Fewer are missing than there are remainders, and who has one is below the limit.
-  const auto raised = std::span(candidates).first(static_cast<std::size_t>(missing));
+  const auto raised = std::span(candidates).first(as_size(missing));
   std::ranges::nth_element(
       candidates, candidates.begin() + std::ssize(raised), [&](std::size_t a, std::size_t b) {
         return remainders[a] != remainders[b] ? remainders[a] > remainders[b] : a < b;

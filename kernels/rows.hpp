@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "kernels/contract.hpp"
 
 namespace halmark {
@@ -39,7 +41,7 @@ class NamedContract : public OpContract {
 // The product of parameters, times `factor`, from left to right.
 inline double product(const Params& p, std::initializer_list<const char*> names,
                       double factor = 1) {
-  for (const char* name : names) factor *= static_cast<double>(p.at(name));
+  for (const char* name : names) factor *= as_double(p.at(name));
   return factor;
 }
 
@@ -69,7 +71,7 @@ inline Product dot(const double* a, const double* b, std::size_t count) {
 
 inline std::vector<double> read_row(const InputReader& inputs, int rank, std::size_t operand,
                                     std::int64_t offset, std::int64_t count) {
-  std::vector<double> row(static_cast<std::size_t>(count));
+  std::vector<double> row(as_size(count));
   inputs.read(rank, operand, offset, row);
   return row;
 }
@@ -99,7 +101,7 @@ inline std::vector<Dtype> common_dtypes(std::span<const std::int64_t> allowed,
   std::vector<Dtype> shared;
   for (const auto value : allowed) {
     const auto dtype = static_cast<Dtype>(value);
-    if (std::ranges::find(wanted, dtype) != wanted.end()) shared.push_back(dtype);
+    if (contains(wanted, dtype)) shared.push_back(dtype);
   }
   return shared;
 }

@@ -116,7 +116,7 @@ Json document(const Search& search) {
       others.push_back(json_fields::written(*other));
     }
   }
-  return {{"state", std::string(history::bisect_state_name(search.state))},
+  return {{"state", history::bisect_state_name(search.state)},
           {"commit", is_found ? json_fields::written(search.revisions[found].commit) : Json()},
           {"undistinguished", std::move(others)},
           {"probability", is_found ? Json(search.posterior.hypotheses[found].probability) : Json()},

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
+
 namespace halmark::circuit {
 namespace {
 
@@ -107,8 +110,7 @@ Gate2 matrix(std::string_view base, std::span<const double> a) {
 }  // namespace
 
 const GateKind* find_gate(std::string_view name) {
-  const auto found = std::ranges::find(kinds, name, &GateKind::name);
-  return found == kinds.end() ? nullptr : &*found;
+  return find_or_null(kinds, name, &GateKind::name);
 }
 
 std::vector<std::string> gate_names() {
@@ -153,19 +155,19 @@ Parts parts_of(const GateUse& gate) {
 
 GateCounts count_gates(const Circuit& circuit) {
   GateCounts out;
-  std::vector<std::int64_t> depth(static_cast<std::size_t>(circuit.qubits)), pairs(depth);
+  std::vector<std::int64_t> depth(as_size(circuit.qubits)), pairs(depth);
   for (const GateUse& gate : circuit.gates) {
     const auto [one, two] = parts_of(gate);
     out.one_qubit += one;
     out.two_qubit += two;
     std::int64_t latest = 0, latest_pairs = 0;
     for (const int q : gate.qubits) {
-      latest = std::max(latest, depth[static_cast<std::size_t>(q)]);
-      latest_pairs = std::max(latest_pairs, pairs[static_cast<std::size_t>(q)]);
+      latest = std::max(latest, depth[as_size(q)]);
+      latest_pairs = std::max(latest_pairs, pairs[as_size(q)]);
     }
     for (const int q : gate.qubits) {
-      depth[static_cast<std::size_t>(q)] = latest + std::max<std::int64_t>(1, two);
-      pairs[static_cast<std::size_t>(q)] = latest_pairs + two;
+      depth[as_size(q)] = latest + std::max<std::int64_t>(1, two);
+      pairs[as_size(q)] = latest_pairs + two;
     }
     out.depth = std::max(out.depth, latest + std::max<std::int64_t>(1, two));
     out.two_qubit_depth = std::max(out.two_qubit_depth, latest_pairs + two);
@@ -203,7 +205,7 @@ void apply(StateVector& state, const GateUse& gate) {
     return;
   }
   std::uint64_t controls = 0;
-  for (std::size_t c = 0; c + static_cast<std::size_t>(kind.targets) < gate.qubits.size(); ++c) {
+  for (std::size_t c = 0; c + as_size(kind.targets) < gate.qubits.size(); ++c) {
     controls |= std::uint64_t{1} << gate.qubits[c];
   }
   const int target = gate.qubits.back();

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "circuit/circuit.hpp"
+#include "core/ranges.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::circuit {
@@ -18,9 +19,7 @@ constexpr std::array<std::array<std::string_view, 2>, 3> pairs = {
 // What of a gate says how it is undone: its base, or its name where it has a body.
 std::string_view root_of(const GateKind& kind) { return kind.base.empty() ? kind.name : kind.base; }
 
-bool is_rotation(const GateKind& kind) {
-  return std::ranges::find(rotations, root_of(kind)) != rotations.end();
-}
+bool is_rotation(const GateKind& kind) { return contains(rotations, root_of(kind)); }
 
 const GateKind* kind_with(std::string_view base, int controls, std::size_t angles) {
   for (const std::string& name : gate_names()) {
@@ -97,7 +96,7 @@ std::vector<GateUse> inverse_of(const GateUse& gate) {
     for (double& angle : out.angles) angle = -angle;
     return {out};
   }
-  if (std::ranges::find(own_inverses, root) != own_inverses.end()) return {out};
+  if (contains(own_inverses, root)) return {out};
   for (const auto& [one, other] : pairs) {
     if (root != one && root != other) continue;
     const std::string_view wanted = root == one ? other : one;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "circuit/qasm_gates.hpp"
 #include "circuit/qasm_registers.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "circuit/qasm.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::circuit {
@@ -19,7 +20,7 @@ std::size_t controls_of(const std::vector<Modifier>& modifiers) {
         one.kind == Modifier::Kind::control || one.kind == Modifier::Kind::negative_control;
     if (is_control) out += one.number;
   }
-  return static_cast<std::size_t>(out);
+  return as_size(out);
 }
 
 std::vector<GateUse> under_controls(const std::vector<GateUse>& gates,
@@ -65,8 +66,8 @@ void GateUses::check_shape(const GateCall& call) const {
     angles = own->second.parameters.size();
     qubits = own->second.qubits.size();
   } else if (const GateKind* kind = find_gate(call.at.text)) {
-    angles = static_cast<std::size_t>(kind->angles);
-    qubits = static_cast<std::size_t>(kind->qubits());
+    angles = as_size(kind->angles);
+    qubits = as_size(kind->qubits());
   }
   qubits += controls_of(call.modifiers);
   if (call.angles.size() == angles && call.operands.size() == qubits) return;
@@ -139,7 +140,7 @@ GateUses::Gates GateUses::modified(const GateCall& call, const std::vector<int>&
     } else if (one->kind == Modifier::Kind::power) {
       out = raised(call, out, one->number);
     } else {
-      const auto count = static_cast<std::size_t>(one->number);
+      const auto count = as_size(one->number);
       const std::vector<int> controls(qubits.begin() + std::ptrdiff_t(left - count),
                                       qubits.begin() + std::ptrdiff_t(left));
       left -= count;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "circuit/qasm.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::circuit {
@@ -61,7 +62,7 @@ std::vector<double> Registers::range() {
   const double count = std::floor((last - first) / step) + 1;
   if (step == 0 || !(count <= range_max)) tokens_.refuse(at, "a range of more than 10^6 values");
   if (count < 1) return out;
-  tokens_.spend(static_cast<std::size_t>(count));
+  tokens_.spend(as_size(count));
   for (int i = 0; i < static_cast<int>(count); ++i) out.push_back(first + step * i);
   return out;
 }
@@ -95,11 +96,11 @@ void Registers::alias() {
   require_new(name);
   tokens_.expect("=");
   Value value{.kind = Value::Kind::qubits};
-  std::vector<bool> is_there(static_cast<std::size_t>(circuit_.qubits));
+  std::vector<bool> is_there(as_size(circuit_.qubits));
   for (bool goes_on = true; goes_on; goes_on = tokens_.accept("+")) {
     if (!value.places.empty()) tokens_.expect("+");
     for (const int qubit : operand(Value::Kind::qubits)) {
-      auto seen = is_there[static_cast<std::size_t>(qubit)];
+      auto seen = is_there[as_size(qubit)];
       if (seen) tokens_.refuse(name, "the same qubit twice in '" + name.text + "'");
       seen = true;
       value.places.push_back(qubit);
@@ -134,7 +135,7 @@ std::vector<int> Registers::operand_of(const Token& name, Value::Kind kind) {
   if (!tokens_.accept("[")) return places;
   std::vector<int> out;
   for (const std::int64_t index : indices(std::ssize(places))) {
-    out.push_back(places[static_cast<std::size_t>(index)]);
+    out.push_back(places[as_size(index)]);
   }
   tokens_.expect("]");
   return out;

@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -74,12 +74,11 @@ bool is_integer(std::string_view type) { return type == "int" || type == "uint";
 
 double of_bits(std::string_view sign, double a, double b) {
   const std::int64_t x = bits_of(a), y = bits_of(b);
-  if (sign == "|") return static_cast<double>(x | y);
-  if (sign == "^") return static_cast<double>(x ^ y);
-  if (sign == "&") return static_cast<double>(x & y);
+  if (sign == "|") return as_double(x | y);
+  if (sign == "^") return as_double(x ^ y);
+  if (sign == "&") return as_double(x & y);
   const bool fits = y >= 0 && y < 64;
-  return fits ? (sign == "<<" ? std::ldexp(a, static_cast<int>(y)) : static_cast<double>(x >> y))
-              : 0;
+  return fits ? (sign == "<<" ? std::ldexp(a, static_cast<int>(y)) : as_double(x >> y)) : 0;
 }
 
 }  // namespace
@@ -174,8 +173,7 @@ std::int64_t Expressions::whole(std::int64_t low, std::int64_t high) {
   const Token at = tokens_.peek();
   const std::size_t begin = tokens_.at();
   const double value = number();
-  if (value == std::floor(value) && value >= static_cast<double>(low) &&
-      value <= static_cast<double>(high)) {
+  if (value == std::floor(value) && value >= as_double(low) && value <= as_double(high)) {
     return static_cast<std::int64_t>(value);
   }
   tokens_.refuse(at, "expected an integer in " + std::to_string(low) + ".." + std::to_string(high) +
@@ -191,7 +189,7 @@ double Expressions::unary(int depth) {
   if (token.text == "-" && token.kind == Token::Kind::sign) return -unary(depth + 1);
   if (token.text == "+" && token.kind == Token::Kind::sign) return unary(depth + 1);
   if (token.text == "!") return unary(depth + 1) == 0 ? 1 : 0;
-  if (token.text == "~") return static_cast<double>(~bits_of(unary(depth + 1)));
+  if (token.text == "~") return as_double(~bits_of(unary(depth + 1)));
   const double value = primary(token, depth);
   if (tokens_.accept("**") || (is_version_2_ && tokens_.accept("^"))) {
     const Integer left = integer_;
@@ -256,7 +254,7 @@ double Expressions::literal(const Token& token) {
     const auto read = std::from_chars(digits.data() + 2, end, value, base);
     if (read.ptr != end || read.ec != std::errc{}) refuse();
     integer_ = Integer::written;
-    return static_cast<double>(value);
+    return as_double(value);
   }
   double value = 0;
   const char* end = digits.data() + digits.size();
@@ -284,7 +282,7 @@ double Expressions::variable(const Token& token) {
   const auto bit = static_cast<unsigned>(whole(0, 52));  // of an integer
   tokens_.expect("]");
   integer_ = integer;
-  return static_cast<double>(bits_of(value) >> bit & 1);
+  return as_double(bits_of(value) >> bit & 1);
 }
 
 }  // namespace halmark::circuit

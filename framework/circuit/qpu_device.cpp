@@ -1,6 +1,5 @@
 #include "circuit/qpu_device.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "core/input/input_file.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -37,17 +38,16 @@ double routing_swaps(const Circuit& circuit, const QpuDevice& device) {
       }
     }
   }
-  std::vector<int> neighbours(static_cast<std::size_t>(circuit.qubits));
+  std::vector<int> neighbours(as_size(circuit.qubits));
   for (const auto& [a, b] : pairs) {
-    ++neighbours[static_cast<std::size_t>(a)];
-    ++neighbours[static_cast<std::size_t>(b)];
+    ++neighbours[as_size(a)];
+    ++neighbours[as_size(b)];
   }
   const bool is_line = std::ranges::all_of(neighbours, [](int n) { return n <= 2; }) &&
                        static_cast<std::int64_t>(pairs.size()) < circuit.qubits;
   if (is_line || device.connectivity == "all_to_all") return 0;
   constexpr double router_gain = 0.5;
-  return router_gain * static_cast<double>(gates) *
-         (mean_hops(device.connectivity, circuit.qubits) - 1);
+  return router_gain * as_double(gates) * (mean_hops(device.connectivity, circuit.qubits) - 1);
 }
 
 std::int64_t readouts(const Circuit& circuit) {
@@ -61,11 +61,11 @@ struct Term {
 };
 
 void estimate_fidelity(RankedQpu& out, const Circuit& circuit) {
-  const double two = static_cast<double>(out.gates.two_qubit);
+  const double two = as_double(out.gates.two_qubit);
   const std::array terms{
-      Term{"one-qubit gates", out.device.one_qubit_error, static_cast<double>(out.gates.one_qubit)},
+      Term{"one-qubit gates", out.device.one_qubit_error, as_double(out.gates.one_qubit)},
       Term{"two-qubit gates", out.device.two_qubit_error, two},
-      Term{"readout", out.device.readout_error, static_cast<double>(readouts(circuit))}};
+      Term{"readout", out.device.readout_error, as_double(readouts(circuit))}};
   double exponent = 0, largest = 0;
   for (const Term& term : terms) {
     if (!term.error) {
@@ -90,21 +90,19 @@ RankedQpu ranked(const Circuit& circuit, const QpuDevice& device, std::int64_t s
   }
   out.swaps = routing_swaps(circuit, device);
   const auto added = static_cast<std::int64_t>(std::ceil(3 * out.swaps));
-  const double stretch = out.gates.two_qubit == 0
-                             ? 1
-                             : static_cast<double>(out.gates.two_qubit + added) /
-                                   static_cast<double>(out.gates.two_qubit);
+  const double stretch = out.gates.two_qubit == 0 ? 1
+                                                  : as_double(out.gates.two_qubit + added) /
+                                                        as_double(out.gates.two_qubit);
   out.gates.two_qubit += added;
   estimate_fidelity(out, circuit);
   if (device.one_qubit_ns && device.two_qubit_ns && device.readout_ns) {
-    const auto pairs = static_cast<double>(out.gates.two_qubit_depth);
-    const double single = static_cast<double>(out.gates.depth) - pairs;
+    const auto pairs = as_double(out.gates.two_qubit_depth);
+    const double single = as_double(out.gates.depth) - pairs;
     out.shot_ns =
         single * *device.one_qubit_ns + pairs * stretch * *device.two_qubit_ns + *device.readout_ns;
   }
   if (device.usd_per_shot) {
-    out.cost_usd =
-        device.usd_per_task.value_or(0) + static_cast<double>(shots) * *device.usd_per_shot;
+    out.cost_usd = device.usd_per_task.value_or(0) + as_double(shots) * *device.usd_per_shot;
   }
   return out;
 }
@@ -122,7 +120,7 @@ std::string why(const RankedQpu& row) {
 std::string names_text(const Circuit& circuit) {
   std::string out;
   for (const auto& [name, count] : counts_by_name(circuit)) {
-    out += (out.empty() ? "" : ", ") + name + ' ' + std::to_string(count);
+    append_item(out, ", ", name + ' ' + std::to_string(count));
   }
   return out.empty() ? out : out + '\n';
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 
@@ -41,11 +42,11 @@ class Sampler {
     const auto errors = draw_errors();
     const std::uint64_t state =
         errors.empty() ? ideal.draw(uniform()) : Outcomes(trajectory(errors)).draw(uniform());
-    std::string bits(static_cast<std::size_t>(width_), '0');
+    std::string bits(as_size(width_), '0');
     for (const Measured& m : measured_) {
       const bool is_wrong = noise_.readout_error > 0 && uniform() < noise_.readout_error;
       const bool is_one = ((state >> m.qubit) & 1) != 0;
-      bits[static_cast<std::size_t>(width_ - 1 - m.bit)] = is_one != is_wrong ? '1' : '0';
+      bits[as_size(width_ - 1 - m.bit)] = is_one != is_wrong ? '1' : '0';
     }
     return bits;
   }

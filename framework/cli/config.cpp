@@ -1,5 +1,4 @@
 // halmark config and halmark backup: what holds for every command, the keys of files, copies.
-#include <memory>
 
 #include "cli/console/facts.hpp"
 #include "tune/devices/settings.hpp"

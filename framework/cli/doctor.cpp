@@ -1,6 +1,4 @@
 // halmark doctor: what is found, what is refused and why, and what would make figures better.
-#include <algorithm>
-#include <memory>
 
 #include "cli/built_plugins.hpp"
 #include "cli/console/session.hpp"

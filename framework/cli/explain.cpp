@@ -1,8 +1,8 @@
 // halmark explain: what the words and percentages that Halmark prints mean.
-#include <memory>
 
 #include "cli/console/terminal.hpp"
 #include "core/input/places.hpp"
+#include "core/text/text.hpp"
 #include "report/views/glossary_view.hpp"
 #include "tune/plan/plain_question.hpp"
 
@@ -15,8 +15,7 @@ Action add_explain(OptionSet& app) {
     const int width = stdout_columns();
     if (words->empty()) return shown(report::glossary_view(width));
     // "halmark explain of roof" needs no quotes.
-    std::string wanted;
-    for (const std::string& word : *words) wanted += (wanted.empty() ? "" : " ") + word;
+    std::string wanted = join(*words, " ");
     try {
       return shown(report::explained_view(wanted, width, config_dirs("nightly")));
     } catch (const Error&) {

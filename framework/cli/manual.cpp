@@ -1,6 +1,5 @@
 // halmark completion and halmark man: what shells and man know of this program, from its own help.
 #include <filesystem>
-#include <memory>
 
 #include "cli/console/command.hpp"
 #include "core/version.hpp"

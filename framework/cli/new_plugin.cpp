@@ -1,5 +1,4 @@
 // halmark new-plugin: writes the installed template as a project of its own.
-#include <memory>
 
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"

@@ -2,6 +2,7 @@
 #include "core/measured/engine_step.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/shell_word.hpp"
+#include "core/text/text.hpp"
 #include "deploy/deploy_check.hpp"
 #include "export/engine/launch_text.hpp"
 #include "report/text/clean_text.hpp"
@@ -12,11 +13,7 @@ namespace halmark::deploy {
 namespace {
 
 std::string command_text(const exports::Launch& launch) {
-  std::string out;
-  for (const std::string& word : exports::server_words(launch, 0)) {
-    out += (out.empty() ? "" : " ") + shell_word(word);
-  }
-  return out;
+  return join(exports::server_words(launch, 0), " ", shell_word);
 }
 
 Json point_json(const CheckedPoint& p) {
@@ -74,7 +71,7 @@ EngineImport import_of(const std::vector<CheckedPoint>& points, const std::strin
       .tool = "deploy-check", .file = {}, .file_sha256 = {}, .imported_utc = utc, .steps = {}};
   std::string commands;
   for (const CheckedPoint& p : points) {
-    out.file += (out.file.empty() ? "" : "; ") + p.planned.deployment.point_name;
+    append_item(out.file, "; ", p.planned.deployment.point_name);
     commands += command_text(p.planned.launch) + '\n';
     out.steps.push_back(p.measured);
   }

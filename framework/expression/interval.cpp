@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 Operand Operand::of(const ParamValue& value) {
@@ -121,12 +123,10 @@ bool is_single(const Operand& o) {
   return false;
 }
 
-double low_of(const Operand& o) {
-  return o.kind == Kind::integers ? static_cast<double>(o.low) : o.low_real;
-}
+double low_of(const Operand& o) { return o.kind == Kind::integers ? as_double(o.low) : o.low_real; }
 
 double high_of(const Operand& o) {
-  return o.kind == Kind::integers ? static_cast<double>(o.high) : o.high_real;
+  return o.kind == Kind::integers ? as_double(o.high) : o.high_real;
 }
 
 Truth equal(const Operand& a, const Operand& b) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/numeric/random.hpp"
+#include "core/ranges.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::fleet {
@@ -25,7 +26,7 @@ CampaignOptions campaign_for(const WorkTable::Claim& claim, tune::NamedDevices& 
   out.seed = hash_combine(claim.settings.seed, static_cast<std::uint64_t>(first.id));
   out.stacks_of = [&claim](const KernelCase& k) -> std::span<const Stack> {
     for (const WorkUnit& unit : claim.units) {
-      if (std::ranges::find(unit.cases, k) != unit.cases.end()) return unit.stacks;
+      if (contains(unit.cases, k)) return unit.stacks;
     }
     return {};
   };

@@ -9,21 +9,19 @@
 #include <thread>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "sql/postgresql.hpp"
 
 namespace halmark::fleet {
 namespace {
 
 bool has_all(const std::vector<std::string>& offered, const std::vector<std::string>& needed) {
-  return std::ranges::all_of(needed, [&](const std::string& one) {
-    return std::ranges::find(offered, one) != offered.end();
-  });
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " + "));
+  return std::ranges::all_of(needed,
+                             [&](const std::string& one) { return contains(offered, one); });
 }
 
 // A unit whose agents were all lost: what each of its cases is now.
@@ -38,8 +36,8 @@ Measurement lost_row(const KernelCase& kernel_case, const FailedUnit& failed) {
 }  // namespace
 
 std::string pending_reason(const Fitness& need, std::span<const Agent> agents) {
-  std::string nearest =
-      "no agent is there: start 'halmark agent URL' on a machine of class " + joined(need.classes);
+  std::string nearest = "no agent is there: start 'halmark agent URL' on a machine of class " +
+                        join(need.classes, " + ");
   for (const Agent& agent : agents) {
     if (!is_present(agent)) continue;
     if (agent.state == unfit_state) {
@@ -47,8 +45,8 @@ std::string pending_reason(const Fitness& need, std::span<const Agent> agents) {
       continue;
     }
     if (!has_all(agent.offer.classes, need.classes)) {
-      nearest = fmt::format("no agent has the class {}: {} has {}", joined(need.classes),
-                            agent.node, joined(agent.offer.classes));
+      nearest = fmt::format("no agent has the class {}: {} has {}", join(need.classes, " + "),
+                            agent.node, join(agent.offer.classes, " + "));
       continue;
     }
     if (agent.offer.tool != need.tool) {
@@ -133,8 +131,7 @@ void FleetMeasurer::wait(std::int64_t all, const CampaignOptions& options,
       CampaignProgress p{.done = all - asked + now.done, .total = all, .resumed = all - asked};
       p.elapsed_s = seconds_since(begin);
       if (now.done > *done_before) {
-        p.left_s = p.elapsed_s * static_cast<double>(asked - now.done) /
-                   static_cast<double>(now.done - *done_before);
+        p.left_s = p.elapsed_s * as_double(asked - now.done) / as_double(now.done - *done_before);
       }
       p.current = fmt::format("{} leased, {} waiting", now.leased, now.ready);
       options.progress(p);

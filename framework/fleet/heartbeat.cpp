@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "fleet/sessions.hpp"
 #include "sql/postgresql.hpp"
@@ -76,7 +76,7 @@ void Heartbeat::beat() {
   const std::vector<WorkUnit> now = held();  // what was finished meanwhile is not lost
   has_lost_ = std::ranges::any_of(now, [&](const WorkUnit& unit) {
     const auto is_it = [&](const WorkUnit& other) { return other.id == unit.id; };
-    return std::ranges::any_of(before, is_it) && std::ranges::find(kept, unit.id) == kept.end();
+    return std::ranges::any_of(before, is_it) && !contains(kept, unit.id);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "fleet/fleet.hpp"
@@ -20,7 +21,7 @@ std::vector<std::string> classes_of(const std::string& fingerprint) {
     const std::size_t end = std::min(fingerprint.find('+', begin), fingerprint.size());
     std::string one = fingerprint.substr(begin, end - begin);
     one = one.substr(0, one.find('@'));
-    if (std::ranges::find(out, one) == out.end()) out.push_back(std::move(one));
+    if (!contains(out, one)) out.push_back(std::move(one));
     begin = end + 1;
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
 #include "core/version.hpp"
 #include "journal/salvage.hpp"
@@ -12,12 +13,23 @@ namespace {
 
 constexpr const char* spool_plan = "units of a fleet that wait for its server";
 
+// Whose rows a run of the spool holds.
+template <class V, Of<Spool::Kept> M>
+void fields(V& v, M& m) {
+  v("agent", m.agent);
+  v("unit", m.unit.id);
+  v("run", m.unit.run);
+  v("attempt", m.unit.attempt);
+}
+
 }  // namespace
 
 void Spool::keep(std::int64_t agent, const WorkUnit& unit, const std::vector<Measurement>& rows) {
   const std::unique_ptr<Store> store = open_store(path_);
-  const Json what = {
-      {"agent", agent}, {"unit", unit.id}, {"run", unit.run}, {"attempt", unit.attempt}};
+  const Kept whose{.agent = agent, .unit = unit};
+  Json what;
+  json_fields::Writer writer(what);
+  fields(writer, whose);
   const std::int64_t run = store->begin_run({.command = dump_json(what),
                                              .plan_hash = "spool",
                                              .plan_text = spool_plan,
@@ -39,14 +51,12 @@ std::vector<Spool::Kept> Spool::all() const {
   const std::unique_ptr<Store> store = open_store_read_only(path_);
   constexpr std::size_t everything = 1'000'000;
   for (const std::int64_t run : store->latest_runs(everything)) {
+    Kept kept{.rows = store->run_measurements(run)};
+    if (kept.rows.empty()) continue;  // killed between the two
     const Json what = parse_json(store->run_info(run).command, path_);
-    std::vector<Measurement> rows = store->run_measurements(run);
-    if (rows.empty()) continue;  // killed between the two
-    out.push_back({.agent = what.at("agent").get<std::int64_t>(),
-                   .unit = {.id = what.at("unit").get<std::int64_t>(),
-                            .run = what.at("run").get<std::int64_t>(),
-                            .attempt = what.at("attempt").get<int>()},
-                   .rows = std::move(rows)});
+    json_fields::Reader reader(what);
+    fields(reader, kept);
+    out.push_back(std::move(kept));
   }
   store->require_sound();
   return out;

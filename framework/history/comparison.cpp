@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/numeric/student_t.hpp"
+#include "core/ranges.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/text.hpp"
 #include "history/statistics/false_discovery.hpp"
@@ -138,8 +139,9 @@ std::string moved_text(const SeriesChange& change, const ComparisonRules& rules)
   std::string out;
   const auto add = [&](const char* what, std::optional<double> ratio, double same) {
     if (!ratio || std::abs(*ratio - 1) <= same) return;
-    out += (out.empty() ? "" : " and ") + std::string(what) + " ran at " +
-           number_text(*ratio * 100, 3) + " % of its earlier speed";
+    append_item(
+        out, " and ",
+        std::string(what) + " ran at " + number_text(*ratio * 100, 3) + " % of its earlier speed");
   };
   add("the memory", change.memory_ratio, rules.same_memory);
   add("the clock", change.clock_ratio, rules.same_clock);
@@ -167,9 +169,7 @@ void judge(SeriesChange& change, const ComparisonRules& rules) {
   }
 }
 
-bool has(std::span<const Change> changes, Change change) {
-  return std::ranges::find(changes, change) != changes.end();
-}
+bool has(std::span<const Change> changes, Change change) { return contains(changes, change); }
 
 }  // namespace
 

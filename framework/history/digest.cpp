@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "history/standing.hpp"
@@ -194,7 +195,7 @@ class Fold {
       const RunFacts &a = *old_run->second, &b = *new_run->second;
       if (!a.machine.empty() && !b.machine.empty()) {
         for (const std::string& line : b.machine) {
-          if (std::ranges::find(a.machine, line) == a.machine.end()) return "machine: now " + line;
+          if (!contains(a.machine, line)) return "machine: now " + line;
         }
       }
       if (a.tool != b.tool) return "halmark " + a.tool + " to " + b.tool;

@@ -8,6 +8,7 @@
 #include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark::history {
 namespace {
@@ -93,7 +94,7 @@ class Families {
 std::string account_of(std::size_t entries, std::size_t aggregates, std::size_t faults) {
   std::string left;
   const auto add = [&left](std::size_t count, const char* what) {
-    if (count > 0) left += (left.empty() ? "" : ", ") + std::to_string(count) + ' ' + what;
+    if (count > 0) append_item(left, ", ", std::to_string(count) + ' ' + what);
   };
   add(aggregates, "aggregates");
   add(faults, "without a valid time");

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include "core/measured/duet.hpp"
 #include "core/numeric/statistics.hpp"

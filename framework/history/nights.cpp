@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/student_t.hpp"
 #include "core/text/text.hpp"
 #include "history/statistics/false_discovery.hpp"
@@ -84,10 +85,9 @@ bool is_known_state(const std::vector<Night>& nights, std::size_t at) {
 // Size and interval of the step between two segments.
 void add_step(SeriesHistory& out, std::span<const double> before, std::span<const double> after) {
   const double size = median(after) - median(before);
-  const double error =
-      std::max(out.noise, 1e-3) *
-      std::sqrt(1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size()));
-  const double freedom = std::max(1.0, static_cast<double>(before.size() + after.size()) - 2);
+  const double error = std::max(out.noise, 1e-3) *
+                       std::sqrt(1 / as_double(before.size()) + 1 / as_double(after.size()));
+  const double freedom = std::max(1.0, as_double(before.size() + after.size()) - 2);
   const double half = t_critical(0.05, freedom) * error;
   out.ratio = std::exp(size);
   out.interval = {std::exp(size - half), std::exp(size + half)};
@@ -170,8 +170,7 @@ double habit_p(std::span<const double> before, std::size_t nights, double centre
   const auto there =
       std::ranges::count_if(before, [&](double level) { return (level - centre) / size >= 0.5; });
   if (there < 2) return 0;
-  return std::pow(static_cast<double>(there) / static_cast<double>(before.size()),
-                  static_cast<double>(nights));
+  return std::pow(as_double(there) / as_double(before.size()), as_double(nights));
 }
 
 double change_p(const SeriesHistory& series, std::span<const double> levels, std::size_t begin,
@@ -185,7 +184,7 @@ double change_p(const SeriesHistory& series, std::span<const double> levels, std
   const std::size_t around = rules.nights_min + rules.confirmed;
   const std::size_t places =
       levels.size() > around ? std::min(rules.recent, levels.size() - around + 1) : 1;
-  return std::min(1.0, std::max({last.p, by_processes, by_habit}) * static_cast<double>(places));
+  return std::min(1.0, std::max({last.p, by_processes, by_habit}) * as_double(places));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/input/file_kind.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
@@ -69,7 +70,7 @@ void add_run(const Store& store, std::int64_t run, Side& out,
   const RunInfo info = store.run_info(run);
   const std::string& fingerprint = info.fingerprint;
   out.runs.push_back(run);
-  if (std::ranges::find(out.fingerprints, fingerprint) == out.fingerprints.end()) {
+  if (!contains(out.fingerprints, fingerprint)) {
     out.fingerprints.push_back(fingerprint);
   }
   add_kernels(store, run, fingerprint, series);

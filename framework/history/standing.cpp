@@ -4,13 +4,15 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::history {
 namespace {
 
 // What has no q any more: by Bonferroni over all places, and of its nights three in four are slow.
 bool is_sure(const SeriesHistory& series, std::size_t index, const NightReport& report) {
   const ChangePoint& change = series.changes[index];
-  const double places = static_cast<double>(report.series.size() * report.rules.recent);
+  const double places = as_double(report.series.size() * report.rules.recent);
   if (!change.is_agreed || change.p * places > report.rules.false_discovery) return false;
   const bool is_last = index + 1 == series.changes.size();
   const std::size_t end = is_last ? series.nights.size() : series.changes[index + 1].at;
@@ -19,7 +21,7 @@ bool is_sure(const SeriesHistory& series, std::size_t index, const NightReport& 
   const auto slow = std::count_if(begin + static_cast<std::ptrdiff_t>(change.at),
                                   begin + static_cast<std::ptrdiff_t>(end),
                                   [&](const Night& night) { return level(night) >= half; });
-  return 4 * static_cast<std::size_t>(slow) >= 3 * (end - change.at);
+  return 4 * as_size(slow) >= 3 * (end - change.at);
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ double median_level(const std::vector<Night>& nights, std::int64_t begin, std::i
 
 std::size_t place_of(const SeriesHistory& series, std::int64_t run) {
   const auto at = std::ranges::find_if(series.nights, [&](const Night& n) { return n.run >= run; });
-  return static_cast<std::size_t>(at - series.nights.begin());
+  return as_size(at - series.nights.begin());
 }
 
 void follow(const SeriesHistory& series, const HistoryRules& rules, Standing& it) {

@@ -7,15 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <random>
 #include <sstream>
-#include <system_error>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "host/nodes/group_starter.hpp"
 
@@ -166,10 +162,10 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const Worker
 }
 
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(const WorkerOptions& options, int ranks) {
-  std::vector<WorkerOptions> each(static_cast<std::size_t>(ranks), options);
+  std::vector<WorkerOptions> each(as_size(ranks), options);
   for (WorkerOptions& rank : each) rank.workers_at_once = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
-    auto& place = each[static_cast<std::size_t>(rank)].place;
+    auto& place = each[as_size(rank)].place;
     place.parts = ranks;
     place.part = rank;
   }

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "core/input/input_file.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "host/process/cgroup_limits.hpp"
@@ -63,7 +64,7 @@ void read_cpuinfo(Machine& machine) {
     if (key == "processor") ++logical;
     if (key == "model name") machine.cpu_model = value;
     if (key == "vendor_id" || key == "CPU implementer") machine.cpu_vendor = value;
-    if (std::ranges::find(generation_keys, key) != generation_keys.end()) generation[key] = value;
+    if (contains(generation_keys, key)) generation[key] = value;
     if (key == "microcode") machine.microcode = value;
     if (key == "physical id") sockets.insert(socket = value);
     if (key == "core id") cores.emplace(socket, value);
@@ -75,7 +76,7 @@ void read_cpuinfo(Machine& machine) {
   }
   for (const std::string key : generation_keys) {
     if (generation.contains(key)) {
-      machine.cpu_generation += (machine.cpu_generation.empty() ? "" : "-") + generation[key];
+      append_item(machine.cpu_generation, "-", generation[key]);
     }
   }
   machine.logical_cpus = std::max(1, logical);

@@ -6,8 +6,7 @@ namespace halmark {
 
 std::vector<std::string> property_lines(const Machine& m, int cores,
                                         const std::string& rows_fingerprint) {
-  std::string keys;
-  for (const std::string& key : m.isa) keys += (keys.empty() ? "" : ", ") + key;
+  std::string keys = join(m.isa, ", ");
   const std::string fingerprint = m.fingerprint();
   std::vector<std::string> out = {
       "cpu: " + m.cpu_model + ", " + std::to_string(cores) + " cores for one shard",

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::protocol {
 namespace {
 
@@ -22,7 +24,7 @@ bool write_file(int fd, const char* bytes, std::size_t count) {
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     bytes += written;
-    count -= static_cast<std::size_t>(written);
+    count -= as_size(written);
   }
   return true;
 }
@@ -39,7 +41,7 @@ bool send_memory(int fd, const WriteAll& write) {
     const auto wanted = std::min<std::uint64_t>(piece.size(), bytes - at);
     const ssize_t got = ::pread(fd, piece.data(), wanted, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0 || !write(piece.data(), static_cast<std::size_t>(got))) return false;
+    if (got <= 0 || !write(piece.data(), as_size(got))) return false;
     at += static_cast<std::uint64_t>(got);
   }
   return true;
@@ -56,7 +58,7 @@ std::string receive_memory(const ReadAll& read, FileDescriptor& memory) {
   if (!fd) return std::string("memfd_create: ") + std::strerror(errno);
   std::vector<char> piece(std::min<std::uint64_t>(piece_bytes, left));
   while (left > 0) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), left));
+    const auto count = as_size(std::min<std::uint64_t>(piece.size(), left));
     if (!read(piece.data(), count)) return "the memory did not arrive whole";
     if (!write_file(fd.get(), piece.data(), count)) {
       return std::string("a copy of memory: ") + std::strerror(errno);

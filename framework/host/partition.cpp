@@ -7,7 +7,9 @@
 #include <map>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -177,18 +179,7 @@ void restrict_to_affinity(hwloc_topology_t topology) {
 
 }  // namespace
 
-std::string CpuSet::text() const {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(cpus[i]);
-    if (last > i) text += '-' + std::to_string(cpus[last]);
-    i = last + 1;
-  }
-  return text;
-}
+std::string CpuSet::text() const { return ranges_text(cpus); }
 
 struct Topology::Layout {
   std::vector<Node> nodes;
@@ -235,7 +226,7 @@ std::vector<CpuSet> Topology::cut(int parts) const {
     throw refused("a CPU of " + std::to_string(processing_units()) +
                   " logical processors cannot be cut into " + std::to_string(parts) + " parts");
   }
-  const auto wanted = static_cast<std::size_t>(parts);
+  const auto wanted = as_size(parts);
   if (wanted <= total(layout_->nodes)) return cut_cores(layout_->nodes, wanted);
   std::vector<Node> units;
   for (const Node& node : layout_->nodes) units.push_back(units_as_cores(node));
@@ -261,7 +252,7 @@ CpuSet cpus_of(const ShardPlace& place) {
     throw refused("part " + std::to_string(place.part) + " of " + std::to_string(place.parts) +
                   " does not exist");
   }
-  return sets[static_cast<std::size_t>(place.part)];
+  return sets[as_size(place.part)];
 }
 
 }  // namespace halmark

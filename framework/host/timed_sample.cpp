@@ -5,12 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 namespace {
 
 constexpr std::size_t doubles_per_sample = 6;
 constexpr double set_max = 1 << 30;
-constexpr auto label_max = static_cast<double>(SampleLabel::disturbed);
+constexpr auto label_max = as_double(SampleLabel::disturbed);
 
 bool is_index(double value, double most) {
   return value >= 0 && value <= most && value == std::floor(value);
@@ -19,7 +21,7 @@ bool is_index(double value, double most) {
 }  // namespace
 
 TimedSample per_execution(TimedSample interval, std::int64_t repeat) {
-  const auto executions = static_cast<double>(repeat);
+  const auto executions = as_double(repeat);
   interval.wall_ns /= executions;
   interval.cpu_ns /= executions;
   if (interval.device_ns) *interval.device_ns /= executions;
@@ -33,7 +35,7 @@ std::vector<double> pack_samples(std::span<const TimedSample> samples) {
   for (const TimedSample& sample : samples) {
     block.insert(block.end(),
                  {sample.begin_ns, sample.wall_ns, sample.cpu_ns, sample.device_ns.value_or(none),
-                  static_cast<double>(sample.set), static_cast<double>(sample.label)});
+                  as_double(sample.set), as_double(sample.label)});
   }
   return block;
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/numeric/cast.hpp"
 #include "host/memory_copy.hpp"
 
 namespace halmark::protocol {
@@ -88,7 +89,7 @@ bool send_all(int fd, const char* bytes, std::size_t count, const Deadline& dead
     const ssize_t sent = ::send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       bytes += sent;
-      count -= static_cast<std::size_t>(sent);
+      count -= as_size(sent);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (wait_ready(fd, POLLOUT, deadline) != Ready::yes) return false;
     } else if (errno != EINTR) {
@@ -110,7 +111,7 @@ ReadOutcome read_exactly(int fd, void* target, std::size_t bytes, const Deadline
   while (done < bytes) {
     const ssize_t count = receive_some(fd, static_cast<char*>(target) + done, bytes - done, fds);
     if (count > 0) {
-      done += static_cast<std::size_t>(count);
+      done += as_size(count);
     } else if (count == 0 || errno == ECONNRESET) {
       const auto status = done == 0 ? ReceiveStatus::closed : ReceiveStatus::truncated;
       return {status, done, "end of stream after " + std::to_string(done) + " bytes"};
@@ -172,10 +173,10 @@ bool Channel::send(Type type, std::uint32_t request, std::uint16_t flags, std::s
       if (wait_ready(socket_.get(), POLLOUT, deadline) != Ready::yes) return false;
       continue;
     }
-    left -= static_cast<std::size_t>(count);
+    left -= as_size(count);
     message.msg_control = nullptr;  // the descriptor went with the first byte
     message.msg_controllen = 0;
-    auto sent = static_cast<std::size_t>(count);
+    auto sent = as_size(count);
     for (iovec& part : parts) {
       const std::size_t step = std::min(sent, part.iov_len);
       part.iov_base = static_cast<char*>(part.iov_base) + step;

@@ -1,7 +1,7 @@
 // What a worker can be asked: a function for each request of the protocol.
 #include <algorithm>
-#include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "host/worker_pending.hpp"
 
 namespace halmark {
@@ -15,8 +15,7 @@ constexpr std::int64_t kept_memory_max = std::int64_t{256} << 20;
 }  // namespace
 
 std::span<const std::byte> RevealAnswer::part(const protocol::RevealedPart& part) const {
-  return memory.view().subspan(static_cast<std::size_t>(part.offset),
-                               static_cast<std::size_t>(part.bytes));
+  return memory.view().subspan(as_size(part.offset), as_size(part.bytes));
 }
 
 Outcome<protocol::PluginDescription> Worker::load(const std::string& path) {

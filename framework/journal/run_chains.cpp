@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::journal {
@@ -16,7 +17,7 @@ std::string run_name(std::int64_t id) { return "run " + std::to_string(id); }
 }  // namespace
 
 void Faults::add(const std::string& line) {
-  if (lines_.size() >= lines_max || std::ranges::find(lines_, line) != lines_.end()) return;
+  if (lines_.size() >= lines_max || contains(lines_, line)) return;
   lines_.push_back(line);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "host/plugin/plugin_choice.hpp"
 #include "judge/problems.hpp"
@@ -121,7 +122,7 @@ class Judging {
         KernelCase next = asked;
         next.problem = problem;
         next.sets = 1;
-        if (std::ranges::find(out, next) == out.end()) out.push_back(std::move(next));
+        if (!contains(out, next)) out.push_back(std::move(next));
       }
     }
     out_.conformance_problems = out.size();

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <set>
 #include <sstream>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -61,7 +61,7 @@ std::int64_t items_of(const std::string& term, const std::string& statement,
   std::int64_t items = 1;
   std::istringstream factors(term.substr(0, slash));
   for (std::string factor; std::getline(factors, factor, '*');) {
-    const bool is_name = std::ranges::find(names, factor) != names.end();
+    const bool is_name = contains(names, factor);
     items *= is_name ? params.at(factor) : number_in(factor, statement);
   }
   if (slash == std::string::npos) return items;
@@ -87,8 +87,7 @@ std::vector<Problem> conformance_problems(const OpContract& contract, const Prob
   std::vector<Problem> out;
   for (const Params& params : contract.conformance_params(dtypes_of(asked.params, contract))) {
     const Problem problem = complete_problem({asked.op, params});
-    if (are_alike(contract, problem.params, asked.params) &&
-        std::ranges::find(out, problem) == out.end()) {
+    if (are_alike(contract, problem.params, asked.params) && !contains(out, problem)) {
       out.push_back(problem);
     }
   }

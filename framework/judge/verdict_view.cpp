@@ -67,12 +67,12 @@ Json row_document(const Verdict& verdict, const KernelPoint& p) {
   const KernelPoint* base = baseline_of(verdict, p);
   const auto value = [](const std::optional<double>& v) { return v ? Json(*v) : Json(); };
   return {{"problem", p.problem},
-          {"status", std::string(status_name(p.status))},
+          {"status", status_name(p.status)},
           {"duration_ns", value(p.duration_ns)},
           {"duration_low_ns", value(p.low_ns)},
           {"duration_high_ns", value(p.high_ns)},
           {"bound_ns", p.lower_bound_ns > 0 ? Json(p.lower_bound_ns) : Json()},
-          {"limiter", std::string(limiter_name(p.limiter))},
+          {"limiter", limiter_name(p.limiter)},
           {"bound_fraction", value(p.roofline_fraction)},
           {"baseline", base == nullptr ? Json() : Json(p.baseline)},
           {"baseline_ns", base == nullptr ? Json() : value(base->duration_ns)},
@@ -132,9 +132,9 @@ report::View verdict_view(const Verdict& verdict, const Judged& judged) {
   const Measurement* any = !judged.rows.empty()          ? &judged.rows.front()
                            : !judged.conformance.empty() ? &judged.conformance.front()
                                                          : nullptr;
-  out.data = {{"verdict", std::string(outcome_name(verdict.outcome))},
+  out.data = {{"verdict", outcome_name(verdict.outcome)},
               {"gate", verdict.gate},
-              {"status", std::string(status_name(verdict.status))},
+              {"status", status_name(verdict.status)},
               {"reason", verdict.reason},
               {"problem", verdict.problem},
               {"source", judged.source},

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ranges.hpp"
+
 namespace halmark {
 
 void LatencyChain::add(SourceKind kind, LatencySource& source) {
@@ -71,9 +73,7 @@ std::optional<Latency> LatencyChain::latency(const Problem& problem, const Work&
   });
 }
 
-bool LatencyChain::has(SourceKind kind) const {
-  return std::ranges::find(links_, kind, &Link::kind) != links_.end();
-}
+bool LatencyChain::has(SourceKind kind) const { return contains(links_, kind, &Link::kind); }
 
 bool LatencyChain::has_only(SourceKind kind) const {
   return std::ranges::all_of(links_, [kind](const Link& link) { return link.kind == kind; });

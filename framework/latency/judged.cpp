@@ -2,8 +2,6 @@
 // units, a kernel that skipped work. It is neither used nor hidden, and never bends the bound.
 #include "latency/judged.hpp"
 
-#include <algorithm>
-
 #include "latency/imported/latency_points.hpp"
 
 namespace halmark {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
@@ -80,7 +81,7 @@ std::string whole_number(std::string text) {
   if (letter == std::string_view::npos) return text;
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end) *
-                       std::pow(letter < 3 ? 1000.0 : 1024.0, static_cast<double>(letter % 3 + 1));
+                       std::pow(letter < 3 ? 1000.0 : 1024.0, as_double(letter % 3 + 1));
   const bool is_whole = end == text.c_str() + text.size() - 1 && std::abs(value) < 1e15 &&
                         std::nearbyint(value) == value;
   return is_whole ? std::to_string(static_cast<std::int64_t>(value)) : text;
@@ -101,7 +102,7 @@ std::string with_default(const std::string& description, const T& value) {
         description.find("default") != std::string::npos ||
         description.find_first_of("0123456789", description.find('(')) != std::string::npos;
     if (value > T{} && !is_said)
-      return description + " (default " + number_text(static_cast<double>(value)) + ')';
+      return description + " (default " + number_text(as_double(value)) + ')';
   }
   return description;
 }
@@ -194,7 +195,7 @@ void add_words(const CLI::Option& option, std::string& out) {
 
 // Positionals first: a list in front of them would take them for its own.
 void add_words(const CLI::App& app, std::string& out) {
-  out += (out.empty() ? "" : " ") + app.get_name();
+  append_item(out, " ", app.get_name());
   for (const CLI::App* sub : app.get_subcommands()) add_words(*sub, out);
   for (const bool is_positional : {true, false}) {
     for (const CLI::Option* option : app.get_options()) {

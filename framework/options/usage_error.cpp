@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "options/known_synonyms.hpp"
 
 namespace halmark {
@@ -14,8 +16,7 @@ const CLI::App& root_of(const CLI::App& app) {
 
 std::string path_of(const CLI::App& app) {
   std::string out = app.get_parent() == nullptr ? std::string() : path_of(*app.get_parent());
-  if (!out.empty()) out += ' ';
-  out += app.get_name();
+  append_item(out, " ", app.get_name());
   return out;
 }
 
@@ -60,7 +61,7 @@ std::optional<Error> unknown_word(
     for (const std::string& word : taken->results()) words += ' ' + word;
   }
   const bool takes_words = words != named.get_name();
-  for (const std::string& word : rest) words += (words.empty() ? "" : " ") + word;
+  words += (words.empty() ? "" : " ") + join(rest, " ");
   if (&named != &app) {
     // "tune llama 70b on 4 h100": a question that begins with a command.
     const std::string line = understood(words);
@@ -130,7 +131,7 @@ void settle_question(const CLI::App& app, std::vector<std::string>& words) {
   if (!names_no_command(app, words)) return;
   std::erase_if(words, [](const std::string& word) { return word == "--help" || word == "-h"; });
   const auto subs = app.get_subcommands({});
-  if (std::ranges::find(subs, words.front(), &CLI::App::get_name) != subs.end()) return;
+  if (contains(subs, words.front(), &CLI::App::get_name)) return;
   // A command's name within a question is a word of it.
   const auto option =
       std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });

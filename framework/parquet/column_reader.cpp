@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/input/input_kind.hpp"
+#include "core/numeric/cast.hpp"
 #include "parquet/parquet_codec.hpp"
 #include "parquet/parquet_limits.hpp"
 #include "parquet/schema.hpp"
@@ -84,8 +85,7 @@ std::size_t ColumnReader::ready() {
 PageHeader ColumnReader::next_header() {
   const std::uint64_t left = chunk_.end - at_;
   if (left == 0) throw damaged_parquet("its pages have fewer rows than their group", where_);
-  const auto size =
-      static_cast<std::size_t>(std::min<std::uint64_t>(left, parquet_header_bytes_max));
+  const auto size = as_size(std::min<std::uint64_t>(left, parquet_header_bytes_max));
   budget_.spend(size);
   const PageHeader out = read_page_header(file_.at(at_, size, header_bytes_), where_);
   if (out.packed_bytes > left - out.header_bytes) {
@@ -184,8 +184,7 @@ void ColumnReader::read(std::size_t rows, ParquetValues& out) {
   if (!column_.is_nullable) return values_->read(rows, out);
   is_there_.resize(rows);
   levels_.read(is_there_, where_);
-  const auto there =
-      rows - static_cast<std::size_t>(std::ranges::count(is_there_, std::uint32_t{0}));
+  const auto there = rows - as_size(std::ranges::count(is_there_, std::uint32_t{0}));
   if (there > 0) values_->read(there, out);
   if (there == rows) return;
   if (there == 0) fill_nulls(column_.kind, rows, out);

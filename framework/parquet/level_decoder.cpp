@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/numeric/cast.hpp"
 #include "parquet/thrift_reader.hpp"
 
 namespace halmark::parquet {
@@ -25,7 +26,7 @@ std::uint64_t read_varint(std::string_view& bytes, const std::string& where) {
 }  // namespace
 
 std::uint64_t bits_at(std::string_view bytes, std::uint64_t at, unsigned width) {
-  const auto from = static_cast<std::size_t>(at / 8);
+  const auto from = as_size(at / 8);
   if (width == 0 || from >= bytes.size()) return 0;
   std::uint64_t word = 0;
   std::memcpy(&word, bytes.data() + from, std::min<std::size_t>(sizeof word, bytes.size() - from));
@@ -45,7 +46,7 @@ void LevelDecoder::begin_run(const std::string& where) {
   // Groups of 8; some writers cut the last one off where its values end.
   const std::uint64_t groups = head >> 1;
   const std::uint64_t size = std::min<std::uint64_t>(groups * width_, bytes_.size());
-  group_ = bytes_.substr(0, static_cast<std::size_t>(size));
+  group_ = bytes_.substr(0, as_size(size));
   bytes_.remove_prefix(group_.size());
   packed_ = width_ == 0 ? groups * 8 : std::min(groups * 8, size * 8 / width_);
   if (packed_ == 0 && groups > 0) throw damaged_parquet("a run ends too early", where);
@@ -61,8 +62,7 @@ std::uint32_t LevelDecoder::unpack_one() {
 void LevelDecoder::read(std::span<std::uint32_t> out, const std::string& where) {
   while (!out.empty()) {
     while (repeats_ == 0 && packed_ == 0) begin_run(where);
-    const auto n = static_cast<std::size_t>(
-        std::min<std::uint64_t>(out.size(), repeats_ > 0 ? repeats_ : packed_));
+    const auto n = as_size(std::min<std::uint64_t>(out.size(), repeats_ > 0 ? repeats_ : packed_));
     if (repeats_ > 0) {
       std::fill_n(out.begin(), n, value_);
       repeats_ -= n;

@@ -15,6 +15,7 @@
 #include <array>
 #include <new>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -124,10 +125,7 @@ constexpr std::array codecs = {
     Codec{7, "lz4_raw", false, nullptr, nullptr, nullptr},
 };
 
-const Codec* find(std::int32_t number) {
-  const auto found = std::ranges::find(codecs, number, &Codec::number);
-  return found == codecs.end() ? nullptr : &*found;
-}
+const Codec* find(std::int32_t number) { return find_or_null(codecs, number, &Codec::number); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "parquet/thrift_reader.hpp"
 
+#include "core/numeric/cast.hpp"
 #include "parquet/parquet_limits.hpp"
 
 namespace halmark {
@@ -71,7 +72,7 @@ std::string_view ThriftReader::element_binary() {
   const std::uint64_t size = varint();
   const std::size_t from = at_;
   skip_bytes(size);
-  return bytes_.substr(from, static_cast<std::size_t>(size));
+  return bytes_.substr(from, as_size(size));
 }
 
 std::string_view ThriftReader::binary(const Field& field) {
@@ -91,7 +92,7 @@ std::uint64_t ThriftReader::list_size(Type wanted) {
 
 void ThriftReader::skip_bytes(std::uint64_t count) {
   if (count > bytes_.size() - at_) fail("its metadata ends too early");
-  at_ += static_cast<std::size_t>(count);
+  at_ += as_size(count);
 }
 
 void ThriftReader::skip(Type type) {

@@ -1,6 +1,7 @@
 // DELTA_BINARY_PACKED: blocks of differences, each with its least one and packed remainders.
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "parquet/level_decoder.hpp"
 #include "parquet/thrift_reader.hpp"
 #include "parquet/value_decoder.hpp"
@@ -60,7 +61,7 @@ class DeltaNumbers {
   }
   std::string_view take(std::uint64_t size) {
     if (size > bytes_.size()) fail("a block of differences ends too early");
-    const std::string_view out = bytes_.substr(0, static_cast<std::size_t>(size));
+    const std::string_view out = bytes_.substr(0, as_size(size));
     bytes_.remove_prefix(out.size());
     return out;
   }
@@ -127,7 +128,7 @@ class DeltaLengthTexts final : public ValueDecoder {
       if (length > texts_.size()) {
         throw damaged_parquet("a page has fewer values than it states", where_);
       }
-      const std::string_view text = texts_.substr(0, static_cast<std::size_t>(length));
+      const std::string_view text = texts_.substr(0, as_size(length));
       require_cell(text, where_);
       out.texts.push_back(text);
       texts_.remove_prefix(text.size());

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/precision.hpp"
@@ -44,8 +45,7 @@ bool leaves_domain(const AskedSweep& asked, const Device& device) {
 }
 
 std::string list_of(const std::vector<std::string>& values) {
-  std::string out;
-  for (const std::string& value : values) out += (out.empty() ? "" : ", ") + value;
+  std::string out = join(values, ", ");
   return '[' + out + ']';
 }
 
@@ -130,7 +130,7 @@ std::vector<std::string> usual_precisions(const AskedSweep& asked, const Device&
   if (!asked.dtypes.empty()) return asked.dtypes;
   std::vector<std::string> out;
   const auto add = [&out](const std::string& name) {
-    const bool is_new = !name.empty() && std::ranges::find(out, name) == out.end();
+    const bool is_new = !name.empty() && !contains(out, name);
     if (is_new) out.push_back(name);
   };
   add(asked.stated);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/input/input_file.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/sweep_tables.hpp"
@@ -59,7 +60,7 @@ std::vector<ShardPlace> parse_backends(const std::vector<std::string>& texts,
   std::vector<ShardPlace> out;
   for (const std::string& text : texts) {
     const ShardPlace place = backend_of(text, where);
-    if (std::ranges::find(out, place) != out.end()) {
+    if (contains(out, place)) {
       throw refused("backend " + place.text() + " is named twice", where, "name it once");
     }
     out.push_back(place);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <string>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -126,7 +126,7 @@ std::vector<Axis> axes_of(std::string_view text) {
       throw wrong(quoted(item) + " is not name=value");
     }
     const std::string name(item.substr(0, equal));
-    if (std::ranges::find(axes, name, &Axis::name) != axes.end()) {
+    if (contains(axes, name, &Axis::name)) {
       throw wrong(name + " is given twice; several values go in brackets");
     }
     axes.push_back({name, values_of(name, item.substr(equal + 1))});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -121,8 +122,7 @@ std::string_view recipe_of(Dtype dtype) {
 
 const Recipe* find_recipe(std::string_view text) {
   const auto find = [](std::string_view name) -> const Recipe* {
-    const auto it = std::ranges::find(recipes, name, &Recipe::name);
-    return it == recipes.end() ? nullptr : &*it;
+    return find_or_null(recipes, name, &Recipe::name);
   };
   if (const Recipe* recipe = find(text)) return recipe;
   const auto dtype = parse_dtype(text);
@@ -188,7 +188,7 @@ std::vector<PrecisionOverride> parse_overrides(std::string_view text, char separ
   while (!text.empty()) {
     const std::size_t end = text.find(separator);
     const PrecisionOverride one = parse_override(text.substr(0, end), where);
-    if (std::ranges::find(out, one.kind, &PrecisionOverride::kind) != out.end()) {
+    if (contains(out, one.kind, &PrecisionOverride::kind)) {
       throw refused("a precision sets " + std::string(kernel_kind_name(one.kind)) + " twice",
                     where);
     }
@@ -219,14 +219,12 @@ const Recipe& known_recipe(std::string_view text) {
 }  // namespace
 
 bool computes_bf16(const Device& device) {
-  return device.peaks.empty() ||
-         std::ranges::find(device.peaks, Dtype::bf16, &Peak::dtype) != device.peaks.end();
+  return device.peaks.empty() || contains(device.peaks, Dtype::bf16, &Peak::dtype);
 }
 
 std::optional<Dtype> in_place_of_bf16(const Device& device) {
   if (computes_bf16(device)) return std::nullopt;
-  const bool has_f16 =
-      std::ranges::find(device.peaks, Dtype::f16, &Peak::dtype) != device.peaks.end();
+  const bool has_f16 = contains(device.peaks, Dtype::f16, &Peak::dtype);
   return has_f16 ? Dtype::f16 : Dtype::f32;
 }
 
@@ -252,8 +250,7 @@ Precision precision_of(std::string_view name, const PrecisionFacts& facts) {
   Precision out = recipe.make(facts);
   out.name = std::string(recipe.name);
   std::vector<PrecisionOverride> overrides = parse_overrides(parts.overrides, '+', {});
-  const bool sets_cache = std::ranges::find(overrides, KernelKind::kv_cache,
-                                            &PrecisionOverride::kind) != overrides.end();
+  const bool sets_cache = contains(overrides, KernelKind::kv_cache, &PrecisionOverride::kind);
   // A cache that is stated beside wide weights is set apart from the recipe of one type.
   if (is_stated && facts.kv_cache && !sets_cache) {
     overrides.push_back({KernelKind::kv_cache, *facts.kv_cache});
@@ -295,8 +292,7 @@ Precision overridden(Precision base, std::span<const PrecisionOverride> override
   const std::vector<PrecisionOverride> apart = parse_overrides(parts.overrides, '+', {});
   std::string name(parts.recipe);
   for (const KernelKindRow& row : kernel_kinds) {
-    const bool is_apart =
-        std::ranges::find(apart, row.kind, &PrecisionOverride::kind) != apart.end();
+    const bool is_apart = contains(apart, row.kind, &PrecisionOverride::kind);
     if (!is_apart && out.*row.field == base.*row.field) continue;
     name += '+' + std::string(row.name) + '=' + std::string(dtype_name(out.*row.field));
   }
@@ -342,7 +338,7 @@ std::vector<Precision> precisions_of(std::span<const std::string> names,
   for (const std::string& name : names) {
     for (const auto& one : combinations) {
       Precision precision = overridden(precision_of(name, facts), one);
-      if (std::ranges::find(out, precision) == out.end()) out.push_back(std::move(precision));
+      if (!contains(out, precision)) out.push_back(std::move(precision));
     }
   }
   return out;

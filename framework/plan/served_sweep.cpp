@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "plan/asked_sweep.hpp"
 #include "plan/toml/load_file.hpp"
@@ -62,7 +63,7 @@ std::vector<ServiceLevel> service_levels(const StatedLevels& stated) {
   }
   std::vector<ServiceLevel> out;
   const auto add = [&out](Objective objective, double limit, const std::string& option) {
-    if (std::ranges::find(out, objective, &ServiceLevel::objective) != out.end()) {
+    if (contains(out, objective, &ServiceLevel::objective)) {
       throw refused(std::string(row_of(objective).title) + " is stated twice", option,
                     "leave one of them out");
     }
@@ -118,7 +119,7 @@ std::optional<ServedSweep> read_served_sweep(const TomlTable& root) {
                              : std::vector<std::string>{"ttft", "tpot", "tokens_per_s_per_device"};
   for (const std::string& name : wanted) {
     const Objective objective = *parse_request_objective(name);
-    if (std::ranges::find(out.objectives, objective) == out.objectives.end()) {
+    if (!contains(out.objectives, objective)) {
       out.objectives.push_back(objective);
     }
   }

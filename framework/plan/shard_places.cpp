@@ -105,9 +105,7 @@ void assign_placement(std::string_view text, const std::string& where,
 }
 
 std::string shard_places_text(const std::vector<ShardPlace>& places) {
-  std::string out;
-  for (const ShardPlace& place : places) out += (out.empty() ? "" : " + ") + place.text();
-  return out;
+  return join(places, " + ", &ShardPlace::text);
 }
 
 }  // namespace halmark

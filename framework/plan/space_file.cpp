@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <set>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "expression/expression.hpp"
 #include "plan/toml/toml_table.hpp"
@@ -50,7 +50,7 @@ Argument argument_of(const std::string& text, const SpaceDescription& space,
       throw refused("parameter '" + text + "' has too many values to derive a domain from", where);
     }
     for (std::uint64_t level = 0; level < domain.levels(); ++level) {
-      out.values.push_back(checked_integer(domain.value(static_cast<double>(level)), text, where));
+      out.values.push_back(checked_integer(domain.value(as_double(level)), text, where));
     }
     out.is_parameter = true;
     return out;
@@ -155,7 +155,7 @@ SearchDomain read_parameter(const TomlTable& table, SpaceDescription& space,
   } else {
     const bool is_int = kind == "int";
     out.kind = is_int ? DomainKind::integer : DomainKind::real;
-    constexpr auto largest = static_cast<double>(domain_integer_max);
+    constexpr auto largest = as_double(domain_integer_max);
     const double bound = is_int ? largest : 1e300;
     out.low = table.number("low", -bound, bound);
     out.high = table.number("high", -bound, bound);

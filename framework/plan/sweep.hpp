@@ -8,13 +8,23 @@
 
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/objective.hpp"
+#include "plan/asked_kernels.hpp"
 #include "plan/measure_limits.hpp"
-#include "plan/nightly.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
 #include "plan/worker_limits.hpp"
 
 namespace halmark {
+
+// [nightly] of a sweep: what a scheduler calls every night, within minutes that are its own.
+struct Nightly {
+  double budget_s = 0;  // of a whole night
+  // Of the results database: raw samples from before the latest n nights go; 0 = all stay.
+  int keep_samples_nights = 0;
+  std::vector<AskedKernels> kernels;  // besides those of the sweep's model
+  // Measured before, between and after the rounds: what moves them is the machine.
+  std::vector<AskedKernels> sentinels;
+};
 
 // One [[workload]]: every batch x precision of it is a point for each parallel layout.
 struct SweepWorkload {

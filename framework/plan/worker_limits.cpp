@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -35,13 +35,7 @@ double unit_of(std::string_view text) {
 
 }  // namespace
 
-std::string phase_names() {
-  std::string out;
-  for (const PhaseLimit& phase : phase_limits) {
-    out += (out.empty() ? "" : ", ") + std::string(phase.name);
-  }
-  return out;
-}
+std::string phase_names() { return join(phase_limits, ", ", &PhaseLimit::name); }
 
 std::int64_t parse_worker_memory(const std::string& text, const std::string& where) {
   if (text == "none") return 0;

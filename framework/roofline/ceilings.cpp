@@ -4,9 +4,9 @@
 #include "roofline/ceilings.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "core/numeric/cast.hpp"
 #include "roofline/peaks.hpp"
 
 namespace halmark::roofline {
@@ -92,7 +92,7 @@ void Ceilings::add_peaks(const Device& device, int threads, int shards, std::siz
     if (!peak || peak->flops_per_s <= 0) continue;
     const std::string path = peak->path.empty() ? std::string(dtype_name(multiplied)) : peak->path;
     const double flops_per_s = upper_end(*peak, &Peak::flops_per_s, &Peak::flops_per_s_high);
-    peaks_[static_cast<std::size_t>(dtype)][at] = add(
+    peaks_[as_size(dtype)][at] = add(
         {named(path, peak->threads, shards), flops_per_s / shards, Level::compute, peak->source});
   }
 }
@@ -113,7 +113,7 @@ void Ceilings::add_levels(const Device& device, int threads, int shards, std::si
     entry.rates[at] =
         add({named(name, best->threads, shards), bytes_per_s / shards, level, best->source});
     has_caches_ = has_caches_ || level != Level::memory;
-    capacity += 2.0 * static_cast<double>(own->working_set_bytes);
+    capacity += 2.0 * as_double(own->working_set_bytes);
   }
 }
 
@@ -141,8 +141,7 @@ Bound Ceilings::bound(const Work& work, const Traffic& traffic, std::int64_t ran
   };
   const double ring_set = traffic.ring_bytes + traffic.warm_bytes;
   for (std::size_t at = alone; at < kinds_; ++at) {
-    add(work.matmul_flops, Level::compute,
-        peaks_[static_cast<std::size_t>(work.compute_dtype)][at]);
+    add(work.matmul_flops, Level::compute, peaks_[as_size(work.compute_dtype)][at]);
     for (std::size_t i = 0; i < level_count_; ++i) {
       const CacheLevel& level = levels_[i];
       const bool is_nearest = i == 0 && has_caches_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 
 namespace halmark {
@@ -62,7 +63,7 @@ RooflineRates::RooflineRates(const Device& device, ShardShare share,
                              std::optional<double> network_bytes_per_s)
     : links_(device, network_bytes_per_s) {
   for (const Dtype dtype : all_dtypes()) {
-    flops_per_s_.at(static_cast<std::size_t>(dtype)) = shard_peak(device, dtype, share).value_or(0);
+    flops_per_s_.at(as_size(dtype)) = shard_peak(device, dtype, share).value_or(0);
   }
   const Bandwidths stated = bandwidths(device, share);
   memory_bytes_per_s_ = stated.memory.value_or(0);
@@ -73,7 +74,7 @@ std::optional<double> RooflineRates::local_ns(const Work& work) const {
   if (memory_bytes_per_s_ <= 0) return std::nullopt;
   double compute = 0;
   if (work.matmul_flops > 0) {
-    const double rate = flops_per_s_.at(static_cast<std::size_t>(work.compute_dtype));
+    const double rate = flops_per_s_.at(as_size(work.compute_dtype));
     if (rate <= 0) return std::nullopt;
     compute = work.matmul_flops / rate;
   }

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::roofline {
 
 Links::Links(const Device& device, std::optional<double> network) : network_bytes_per_s(network) {
@@ -30,7 +32,7 @@ Links::Links(const Device& device, std::optional<double> network) : network_byte
 
 double Links::domain_of(std::int64_t ranks) const {
   if (!link_bytes_per_s) return 1;
-  return static_cast<double>(domain_devices > 0 ? std::min(domain_devices, ranks) : ranks);
+  return as_double(domain_devices > 0 ? std::min(domain_devices, ranks) : ranks);
 }
 
 namespace {
@@ -61,7 +63,7 @@ std::array<Passage, 2> Links::least(const Work& work, std::int64_t ranks) const 
     return {Passage{adds && reduces_in_switch ? work.message_bytes : work.transfer_bytes}};
   }
   const double rank_bytes = adds ? work.message_bytes : work.transfer_bytes;
-  const double border = border_bytes(work, static_cast<double>(ranks), domain_of(ranks));
+  const double border = border_bytes(work, as_double(ranks), domain_of(ranks));
   const Passage::Over over = link_bytes_per_s ? Passage::Over::both : Passage::Over::network;
   return {Passage{rank_bytes, over}, Passage{border, Passage::Over::network}};
 }

@@ -4,7 +4,6 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <thread>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/collision.hpp"
 #include "simulate/fabric/level_view.hpp"
@@ -28,7 +29,7 @@ double uplink_share(const fabric::Topology& topology, const fabric::Router& rout
     const std::vector<fabric::Arc> ways = router.next(tree, at);
     std::int64_t cables = 0;
     for (const fabric::Arc& arc : ways) {
-      cables += topology.links[static_cast<std::size_t>(arc.link)].cables;
+      cables += topology.links[as_size(arc.link)].cables;
     }
     const fabric::LinkFigure& figure = topology.figure_of(ways.front().link);
     if (cables > 1 && fabric::is_network(figure.transport)) {
@@ -47,11 +48,11 @@ double uplink_share(const fabric::Topology& topology, const fabric::Router& rout
 // is for others; else 1, as a switch takes a message in and lets it out by one link of each end.
 double mean_hops(const fabric::Topology& topology, const fabric::Router& router,
                  const std::vector<int>& group) {
-  if (!topology.entities[static_cast<std::size_t>(group.front())].forwards) return 1;
+  if (!topology.entities[as_size(group.front())].forwards) return 1;
   const fabric::RouteTree tree = router.to(group.front());
   double hops = 0;
-  for (const int device : group) hops += tree.hops[static_cast<std::size_t>(device)];
-  return hops / static_cast<double>(group.size() - 1);
+  for (const int device : group) hops += tree.hops[as_size(device)];
+  return hops / as_double(group.size() - 1);
 }
 
 }  // namespace

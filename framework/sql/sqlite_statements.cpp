@@ -2,6 +2,8 @@
 
 #include <SQLiteCpp/Exception.h>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::sql {
 namespace {
 
@@ -66,7 +68,7 @@ void SqliteStatements::each(std::string_view sql, std::span<const Value> values,
   Use use(*this, sql);
   SQLite::Statement& statement = *use;
   bind(statement, values);
-  Row row(static_cast<std::size_t>(statement.getColumnCount()));
+  Row row(as_size(statement.getColumnCount()));
   while (statement.executeStep()) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       row[i] = value_of(statement.getColumn(static_cast<int>(i)));
@@ -79,7 +81,7 @@ std::vector<std::int64_t> SqliteStatements::insert(std::string_view sql,
                                                    std::span<const Value> values) {
   Use use(*this, sql);
   SQLite::Statement& statement = *use;
-  const auto columns = static_cast<std::size_t>(statement.getBindParameterCount());
+  const auto columns = as_size(statement.getBindParameterCount());
   const bool returns = statement.getColumnCount() > 0;
   std::vector<std::int64_t> out;
   for (std::size_t at = 0; at < values.size(); at += columns) {

@@ -1,8 +1,8 @@
 // Who runs a trial: what is taken back from lost workers, kept alive and given back.
 #include <algorithm>
-#include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/lease.hpp"
 #include "framework/study/study.hpp"
@@ -66,7 +66,7 @@ void Study::give_up(StudyTransaction& transaction, int number, std::int64_t id,
   pending_.erase(number);
   waiting_.erase(number);
   cursor_.unfinished.erase(id);
-  trials_[static_cast<std::size_t>(number)].is_done = true;
+  trials_[as_size(number)].is_done = true;
   const auto holder = point ? holder_.find(space_.identity(*point)) : holder_.end();
   if (holder == holder_.end() || holder->second != number) return;
   sampler_->tell({Told{.point = *point, .outcome = TrialOutcome::failed, .reason = reason}});
@@ -77,7 +77,7 @@ void Study::beat() {
   change([&](StudyTransaction& transaction) {
     std::vector<std::int64_t> all, ids;
     for (const auto& [number, point] : mine_) {
-      all.push_back(trials_[static_cast<std::size_t>(number)].id);
+      all.push_back(trials_[as_size(number)].id);
     }
     // Not of those that somebody else has taken back meanwhile.
     for (const TrialLease& lease : transaction.leases(all)) {
@@ -91,7 +91,7 @@ void Study::release() {
   if (mine_.empty()) return;
   change([&](StudyTransaction& transaction) {
     for (const auto& [number, point] : mine_) {
-      give_back(transaction, trials_[static_cast<std::size_t>(number)].id, worker_);
+      give_back(transaction, trials_[as_size(number)].id, worker_);
     }
   });
   mine_.clear();

@@ -1,4 +1,5 @@
 #include "framework/study/constraint_form.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 
@@ -28,11 +29,11 @@ Attributes ConstraintForm::stated(double total) const {
   if (!is_stated()) return {};
   Attributes out;
   for (const std::string& key : names_) {
-    out.emplace_back(key, dump_json(Json(total / static_cast<double>(names_.size()))));
+    out.emplace_back(key, dump_json(Json(total / as_double(names_.size()))));
   }
   if (!out.empty()) return out;
   const std::size_t size = list_size();
-  const std::vector<double> parts(size, total / static_cast<double>(size));
+  const std::vector<double> parts(size, total / as_double(size));
   return {{std::string(constraints_attribute), dump_json(Json(parts))}};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"
@@ -28,7 +29,7 @@ void Study::check_enqueued(const Setting& setting, int number,
     if (it == domains.end()) throw refused("the space has no parameter '" + name + "'");
     const auto coordinate = it->coordinate(value);
     if (!coordinate) throw refused("'" + name + "' cannot be " + text_of(value));
-    const auto d = static_cast<std::size_t>(it - domains.begin());
+    const auto d = as_size(it - domains.begin());
     point[d] = *coordinate;
     given.emplace(d, *coordinate);
   }
@@ -70,7 +71,7 @@ std::vector<int> Study::enqueue(std::span<const Setting> settings) {
     transaction.create(info_.id, rows);
     for (const TrialRow& row : rows) {
       cursor_.see(row);
-      trials_.resize(static_cast<std::size_t>(row.number) + 1);
+      trials_.resize(as_size(row.number) + 1);
       trials_.back() = {.id = row.id};
       pending_[row.number] = {row.id, std::nullopt, row.state};
       wait_for(row.number, row.system);
@@ -107,7 +108,7 @@ std::optional<Point> Study::completed(const std::string& fixed_params, int numbe
     if (it == domains.end() || json.is_structured()) return std::nullopt;
     const auto coordinate = it->coordinate(param_value_of(json, name));
     if (!coordinate) return std::nullopt;
-    given.emplace(static_cast<std::size_t>(it - domains.begin()), *coordinate);
+    given.emplace(as_size(it - domains.begin()), *coordinate);
   }
   return completed(given, number);
 }

@@ -1,7 +1,8 @@
 #include "framework/study/proposals.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/json/json.hpp"
@@ -24,7 +25,6 @@ bool is_constant(const SearchDomain& domain) { return domain.levels() == 1 && do
 
 Json space_json(const SpaceDescription& space) {
   Json parameters = Json::object(), constants = Json::object(), when = Json::object();
-  Json constraints = Json::array();
   for (const SearchDomain& domain : space.domains) {
     if (is_constant(domain)) {
       constants[domain.name] = param_json(domain.value(0));
@@ -33,9 +33,9 @@ Json space_json(const SpaceDescription& space) {
     parameters[domain.name] = Json::parse(distribution_text(distribution_of(domain)));
     if (!domain.when.empty()) when[domain.name] = domain.when;
   }
-  for (const StatedConstraint& c : space.constraints) {
-    constraints.push_back({{"name", c.name}, {"expression", c.expression}});
-  }
+  const Json constraints = json_list(space.constraints, [](const StatedConstraint& c) -> Json {
+    return {{"name", c.name}, {"expression", c.expression}};
+  });
   return {{"parameters", parameters},
           {"constants", constants},
           {"when", when},
@@ -63,9 +63,9 @@ std::optional<double> internal_of(const ParamDistribution& distribution, const P
   if (distribution.kind == ParamDistribution::Kind::categorical) {
     const auto it = std::ranges::find(distribution.choices, value);
     if (it == distribution.choices.end()) return std::nullopt;
-    return static_cast<double>(it - distribution.choices.begin());
+    return as_double(it - distribution.choices.begin());
   }
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return as_double(*integer);
   if (const auto* real = std::get_if<double>(&value)) return *real;
   return std::nullopt;
 }
@@ -171,7 +171,7 @@ Proposals::Reading Proposals::read(const TrialRow& row) const {
     return fail(error.line());
   }
   for (const auto& [name, value] : given) {
-    if (std::ranges::find(domains, name, &SearchDomain::name) == domains.end()) {
+    if (!contains(domains, name, &SearchDomain::name)) {
       return fail("the space has no parameter '" + name + "'");
     }
   }

@@ -1,4 +1,5 @@
 #include "framework/study/protocol.hpp"
+#include "core/ranges.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,7 @@ std::string text_of_reason(const Json& json, const std::string& what) {
 
 void only(const Json& object, const std::vector<std::string>& keys, const std::string& what) {
   for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(keys, key) == keys.end()) {
+    if (!contains(keys, key)) {
       throw Error(ExitCode::refused, what + " has no '" + key + "'", {}, suggestion(key, keys));
     }
   }
@@ -168,8 +169,8 @@ Json StudyProtocol::trials(const Json& from) const {
 
 Json StudyProtocol::front() const {
   const std::vector<TrialRow> rows = study_.rows();
-  Json out = Json::array();
-  for (const std::size_t i : study_front(study_.info(), rows)) out.push_back(trial_json(rows[i]));
+  const Json out = json_list(study_front(study_.info(), rows),
+                             [&](const std::size_t i) { return trial_json(rows[i]); });
   return {{"trials", out}};
 }
 

@@ -1,4 +1,5 @@
 #include "framework/study/study.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +100,7 @@ void Study::check_compatible(const TrialRow& row) {
   for (const TrialParam& param : row.params) {
     const auto it = std::ranges::find(domains, param.name, &SearchDomain::name);
     if (it == domains.end() || !checked_.insert(param.distribution.get()).second) continue;
-    const auto d = static_cast<std::size_t>(it - domains.begin());
+    const auto d = as_size(it - domains.begin());
     if (!param.distribution->is_compatible(*distributions_[d])) {
       throw refused("the study holds '" + param.name + "' as " +
                         distribution_text(*param.distribution) + ", the space as " +
@@ -132,7 +133,7 @@ TrialRow Study::row_of(const Point& point) const {
     if (distributions_[d]->kind != ParamDistribution::Kind::categorical) {
       const ParamValue value = domains[d].value(point[d]);
       const auto* integer = std::get_if<std::int64_t>(&value);
-      internal = integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+      internal = integer != nullptr ? as_double(*integer) : std::get<double>(value);
     }
     out.params.push_back({domains[d].name, internal, distributions_[d]});
   }
@@ -167,7 +168,7 @@ Told Study::told_of(const TrialRow& row, const Point& point) const {
 // What one row tells the sampler, once as pending and once with its outcome; of several trials of
 // one point the first counts.
 void Study::absorb(const TrialRow& row, News& news) {
-  const auto number = static_cast<std::size_t>(row.number);
+  const auto number = as_size(row.number);
   if (trials_.size() <= number) trials_.resize(number + 1);
   Known& known = trials_[number];
   known.id = row.id;
@@ -216,7 +217,7 @@ std::vector<TrialRow> Study::rows() const {
 }
 
 std::size_t Study::budget_left() const {
-  if (settings_.trials == 0) return static_cast<std::size_t>(-1);
+  if (settings_.trials == 0) return as_size(-1);
   return settings_.trials - std::min(settings_.trials, trials_.size());
 }
 
@@ -261,7 +262,7 @@ void Study::propose(StudyTransaction& transaction, std::size_t count,
                              std::to_string(holder->second) + " again");
     }
     cursor_.see(row);
-    trials_.resize(static_cast<std::size_t>(row.number) + 1);
+    trials_.resize(as_size(row.number) + 1);
     trials_.back() = {.id = row.id};
     mine_.emplace(row.number, points[i]);
     out.push_back({row.number, space_.setting(points[i])});

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"
 #include "study/values_json.hpp"
@@ -19,11 +20,10 @@ Error refused_trial(int number, const std::string& what) {
 
 void Study::check(const StudyVerdict& verdict, const std::set<int>& earlier) const {
   const int number = verdict.trial;
-  if (number < 0 || static_cast<std::size_t>(number) >= trials_.size() ||
-      trials_[static_cast<std::size_t>(number)].id < 0) {
+  if (number < 0 || as_size(number) >= trials_.size() || trials_[as_size(number)].id < 0) {
     throw refused_trial(number, "the study has no such trial");
   }
-  if (trials_[static_cast<std::size_t>(number)].is_done) {
+  if (trials_[as_size(number)].is_done) {
     throw refused_trial(number, "it was told already");
   }
   if (earlier.contains(number)) throw refused_trial(number, "it is told twice here");
@@ -88,7 +88,7 @@ void Study::tell(std::span<const StudyVerdict> given) {
     for (const StudyVerdict& verdict : verdicts) {
       check(verdict, seen);
       seen.insert(verdict.trial);
-      const std::int64_t id = trials_[static_cast<std::size_t>(verdict.trial)].id;
+      const std::int64_t id = trials_[as_size(verdict.trial)].id;
       const auto lease = transaction.leases({&id, 1});
       if (lease.empty() || lease.front().state != TrialState::running) {
         throw refused_trial(verdict.trial, "it is not running");
@@ -111,7 +111,7 @@ void Study::tell(std::span<const StudyVerdict> given) {
       std::optional<Point> point;
       if (own != mine_.end()) point = own->second;
       if (own == mine_.end() && other != pending_.end()) point = other->second.point;
-      Known& known = trials_[static_cast<std::size_t>(number)];
+      Known& known = trials_[as_size(number)];
       known.is_done = true;
       cursor_.unfinished.erase(known.id);
       mine_.erase(number);

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 
@@ -20,11 +21,11 @@ ParamValue ParamDistribution::value(double internal) const {
   if (kind == Kind::real) return internal;
   const auto integer = static_cast<std::int64_t>(std::llround(internal));
   if (kind == Kind::integer) return integer;
-  if (integer < 0 || static_cast<std::size_t>(integer) >= choices.size()) {
+  if (integer < 0 || as_size(integer) >= choices.size()) {
     throw refused("a trial has choice " + std::to_string(integer) + " of " +
                   std::to_string(choices.size()));
   }
-  return choices[static_cast<std::size_t>(integer)];
+  return choices[as_size(integer)];
 }
 
 bool ParamDistribution::is_compatible(const ParamDistribution& other) const {

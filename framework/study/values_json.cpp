@@ -186,11 +186,11 @@ Json trial_json(const TrialRow& row) {
     if (std::isfinite(value)) return value;
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   };
-  Json params = Json::object(), values = Json::array();
+  Json params = Json::object();
   for (const TrialParam& param : row.params) {
     params[param.name] = param_json(param.distribution->value(param.internal));
   }
-  for (const double value : row.values) values.push_back(value_json(value));
+  const Json values = json_list(row.values, value_json);
   Json out = {{"trial", row.number}, {"state", state_name(row.state)}, {"params", params}};
   out["values"] = values;
   std::vector<double> constraints = constraint_values(row);

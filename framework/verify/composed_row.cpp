@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
 #include "kernels/contract.hpp"
@@ -67,8 +68,7 @@ void check_sum(const Configuration& c, const Estimate& e, std::vector<RowFault>&
       compare("high_ns", e.high_ns, sum.high_ns, "its operators");
     }
   }
-  const double tokens =
-      static_cast<double>(c.workload.batch) * static_cast<double>(c.workload.new_tokens);
+  const double tokens = as_double(c.workload.batch) * as_double(c.workload.new_tokens);
   compare("tokens_per_s", e.tokens_per_s, tokens / e.step_ns * ns_per_s, "its tokens and step");
 }
 
@@ -91,7 +91,7 @@ void MeasuredKernels::add(const Measurement& row) {
 
 std::string MeasuredKernels::fault_of(const OperatorShare& share) const {
   if (share.provenance != Provenance::measured || share.count <= 0) return {};
-  const auto count = static_cast<double>(share.count);
+  const auto count = as_double(share.count);
   bool has_kernel = false;
   for (const auto& [key, kernel] : kernels_) {
     if (!agree(kernel.flops, share.flops / count) || !agree(kernel.bytes, share.bytes / count)) {

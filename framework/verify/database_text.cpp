@@ -60,12 +60,13 @@ std::string database_check_text(const DatabaseCheck& check, const std::string& p
 }
 
 Json database_check_json(const DatabaseCheck& check, const std::string& path, bool is_noted) {
-  Json findings = Json::array(), heads = Json::array(), retired = Json::array();
-  for (const DatabaseFinding& f : check.findings) {
-    findings.push_back(
-        {{"table", f.table}, {"row", f.row}, {"column", f.column}, {"text", f.text}});
-  }
-  for (const auto& head : check.heads) heads.push_back({{"run", head.run}, {"chain", head.chain}});
+  Json retired = Json::array();
+  const Json findings = json_list(check.findings, [](const DatabaseFinding& f) -> Json {
+    return {{"table", f.table}, {"row", f.row}, {"column", f.column}, {"text", f.text}};
+  });
+  const Json heads = json_list(check.heads, [](const auto& head) -> Json {
+    return {{"run", head.run}, {"chain", head.chain}};
+  });
   for (const auto& [run, rows] : check.retired) retired.push_back({{"run", run}, {"rows", rows}});
   Json out = {{"path", path},   {"runs", check.runs},         {"entries", check.entries},
               {"heads", heads}, {"samples_retired", retired}, {"findings", findings}};

@@ -28,11 +28,9 @@ std::string left_out_text(const std::vector<LeftOut>& left) {
 }
 
 Json left_out_json(const std::vector<LeftOut>& left) {
-  Json out = Json::array();
-  for (const LeftOut& l : left) {
-    out.push_back({{"table", l.table}, {"row", l.row}, {"reason", l.reason}});
-  }
-  return out;
+  return json_list(left, [](const LeftOut& l) -> Json {
+    return {{"table", l.table}, {"row", l.row}, {"reason", l.reason}};
+  });
 }
 
 bool names_rows(const std::vector<LeftOut>& left) {
@@ -54,13 +52,12 @@ std::string salvage_text(const Salvage& done, const std::string& from, const std
 }
 
 Json salvage_json(const Salvage& done, const std::string& from, const std::string& to) {
-  Json runs = Json::array();
-  for (const SalvagedRun& run : done.copy.runs) {
-    runs.push_back({{"run", run.id},
-                    {"rows", run.rows},
-                    {"chain", run.head},
-                    {"stored_chain", run.stored_head}});
-  }
+  const Json runs = json_list(done.copy.runs, [](const SalvagedRun& run) -> Json {
+    return {{"run", run.id},
+            {"rows", run.rows},
+            {"chain", run.head},
+            {"stored_chain", run.stored_head}};
+  });
   return {{"from", from},
           {"path", to},
           {"rows", done.copy.entries},

@@ -15,7 +15,7 @@ std::string slowdown_text(std::uint32_t bits) {
       {{HM_THROTTLE_THERMAL, "temperature"}, {HM_THROTTLE_HARDWARE_SLOWDOWN, "its hardware"}}};
   std::string out;
   for (const auto& [bit, name] : names) {
-    if ((bits & bit) != 0) out += (out.empty() ? "" : ", ") + std::string(name);
+    if ((bits & bit) != 0) append_item(out, ", ", name);
   }
   return out;
 }

@@ -11,10 +11,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <span>
 #include <thread>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
+#include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "measure/probe/clock_probe.hpp"
 #include "measure/sampling/gbench.hpp"
@@ -23,22 +24,8 @@
 namespace halmark::worker {
 namespace {
 
-// "0-3,8": as the kernel's lists.
-std::string list_text(const std::vector<int>& cpus) {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(cpus[i]);
-    if (last > i) text += '-' + std::to_string(cpus[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string describe_process(const std::vector<int>& cpus) {
-  std::string text = "affinity=" + list_text(cpus);
+  std::string text = "affinity=" + ranges_text(cpus);
   for (const char* name :
        {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_PROC_BIND"}) {
     const char* value = std::getenv(name);
@@ -169,7 +156,7 @@ bool others_sleep() {
   const auto cpu_ns = [](clockid_t clock) {
     timespec time{};
     clock_gettime(clock, &time);
-    return static_cast<double>(time.tv_sec) * ns_per_s + static_cast<double>(time.tv_nsec);
+    return as_double(time.tv_sec) * ns_per_s + as_double(time.tv_nsec);
   };
   // Going to sleep and waking costs this thread up to a tenth of the gap on a guest.
   const auto others_ns = [&cpu_ns] {
@@ -217,7 +204,7 @@ protocol::ProbeAnswer MachineProbes::probe_slices(const protocol::ProbeRequest& 
     const ProbeRates read =
         read_slices({data, slice_bytes}, slice_bytes, threads_of(request, cpus_), clock_);
     answer.rates.insert(answer.rates.end(), read.rates.begin(), read.rates.end());
-    share += read.cpu_share / static_cast<double>(count);
+    share += read.cpu_share / as_double(count);
   }
   answer.cpu_share = share;
   return answer;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
 #include "worker/checks/loop_checks.hpp"
@@ -130,7 +131,7 @@ void Sampling::sample() {
   }
   const std::int64_t executions =
       measured_.samples * measured_.repeat + (checks_ ? checks_->executions() : 0);
-  state.end(static_cast<double>(executions), busy_ns, measured_.signals);
+  state.end(as_double(executions), busy_ns, measured_.signals);
   // A shard that leaves early must not keep the others waiting.
   if (series_.is_failed || series_.stop_rule == StopReason::deadline) start_.abort();
   check(step_->error(), "sample");
@@ -152,7 +153,7 @@ std::optional<double> Sampling::looped_ns() const {
     if (sample.device_ns) device_ns.push_back(*sample.device_ns);
   }
   if (device_ns.empty()) return std::nullopt;
-  return median(device_ns) / static_cast<double>(step_->repeat());
+  return median(device_ns) / as_double(step_->repeat());
 }
 
 SampleResult Sampling::summarise() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/units.hpp"
 #include "worker/device_state.hpp"
 #include "worker/request_failed.hpp"
@@ -28,7 +30,7 @@ void chain(std::vector<Step>& steps) {
     step.buffers = step.kernel->ring().handles(step.set);
     for (const auto& input : step.kernel->ring().replaceable_inputs(step.set)) {
       const auto match = std::find_if(written.rbegin(), written.rend(), [&](const auto& output) {
-        const bool is_own = std::ranges::find(step.buffers, output.handle) != step.buffers.end();
+        const bool is_own = contains(step.buffers, output.handle);
         return !is_own && output.dtype == input.dtype && output.bytes == input.bytes;
       });
       if (match != written.rend()) step.buffers[input.operand] = match->handle;
@@ -99,7 +101,7 @@ class SequenceStep : public SampleStep {
 
   void start_together(CommonStart start) { start_ = start; }
   void record(DisturbanceCounters& counters, const ChunkRule& rule, std::int64_t repetitions) {
-    taken_.reserve(static_cast<std::size_t>(repetitions) * steps_.size());
+    taken_.reserve(as_size(repetitions) * steps_.size());
     labels_.emplace(&counters, rule, taken_);
   }
   std::vector<TimedSample> taken() { return std::move(taken_); }
@@ -182,7 +184,7 @@ class Sequence {
                                              step_, *rule, context_.clock);
     measured_.samples = static_cast<std::int64_t>(series.samples.size());
     measured_.signals = interference.end(step_.clean(), is_synchronous());
-    state.end(static_cast<double>(measured_.samples), busy_ns(series), measured_.signals);
+    state.end(as_double(measured_.samples), busy_ns(series), measured_.signals);
     fail_with("sample");
     measured_.stop_rule =
         step_.lost_the_others() ? protocol::StopReason::aborted : series.stop_rule;

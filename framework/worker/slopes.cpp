@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
 #include "worker/warm_up.hpp"
 
 namespace halmark::worker {
@@ -51,8 +52,8 @@ class TwoLengths {
   }
   // Forgets what was taken: `times` as many executions, as far as the step takes them.
   void lengthen(double times) {
-    const auto most = static_cast<double>(std::max(step_.repeat_max(), repeat_));
-    const double wanted = std::ceil(times * static_cast<double>(repeat_));
+    const auto most = as_double(std::max(step_.repeat_max(), repeat_));
+    const double wanted = std::ceil(times * as_double(repeat_));
     repeat_ = static_cast<std::int64_t>(std::min(wanted, most));
     once_ = twice_ = {};
   }
@@ -64,7 +65,7 @@ class TwoLengths {
   }
 
  private:
-  double per_execution(double ns) const { return ns / static_cast<double>(repeat_); }
+  double per_execution(double ns) const { return ns / as_double(repeat_); }
 
   TimedStep& step_;
   ClockSource& clock_;

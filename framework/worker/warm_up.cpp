@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
@@ -38,7 +39,7 @@ double pilot_ns(TimedStep& step, double min_sample_ns, ClockSource& clock) {
     step.set_repeat(repeat);
     const double elapsed_ns = interval_ns(step, clock);
     if (elapsed_ns >= min_sample_ns / 4 || 4 * repeat > step.repeat_max()) {
-      return elapsed_ns / static_cast<double>(repeat);
+      return elapsed_ns / as_double(repeat);
     }
   }
 }
@@ -63,7 +64,7 @@ double settle_collective(TimedStep& step, const protocol::SampleRequest& request
   for (double& interval : intervals) interval = interval_ns(step, clock);
   const double warm_ns = median(intervals);
   if (request.pilot_only) {
-    step.set_repeat(repeat_of(step, warm_ns / static_cast<double>(repeat),
+    step.set_repeat(repeat_of(step, warm_ns / as_double(repeat),
                               std::max(request.rule.min_sample_ns, collective_sample_ns), 1));
   }
   return warm_ns;
@@ -88,11 +89,11 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
   // What an interval costs once is part of every fit: the fewer executions it had, the more, and a
   // first interval that something disturbed has one. So the repeat is fitted until it stays.
   for (int fit = 0; fit < fits_max; ++fit) {
-    const double execution_ns = warm_ns / static_cast<double>(step.repeat());
+    const double execution_ns = warm_ns / as_double(step.repeat());
     const std::int64_t repeat = repeat_of(step, execution_ns, rule.min_sample_ns, kernel.sets());
     const bool stays = repeat < 2 * step.repeat();
     step.set_repeat(repeat);
-    if (stays) return execution_ns * static_cast<double>(repeat);
+    if (stays) return execution_ns * as_double(repeat);
     warm_ns = batch_median_ns([&] { return interval_ns(step, clock); });
   }
   return warm_ns;
@@ -103,7 +104,7 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
 std::int64_t repeat_for(double execution_ns, double min_sample_ns, int sets, std::int64_t most) {
   if (execution_ns >= min_sample_ns) return 1;
   const double wanted = std::ceil(min_sample_ns / std::max(execution_ns, 1.0));
-  const auto repeat = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(most)));
+  const auto repeat = static_cast<std::int64_t>(std::min(wanted, as_double(most)));
   if (repeat <= sets) return repeat;
   const std::int64_t rounds = (repeat + sets - 1) / sets;
   return rounds * sets <= most ? rounds * sets : (rounds - 1) * sets;

@@ -1,4 +1,5 @@
 // activation: dst = act(src), element by element.
+#include "core/numeric/cast.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/rowwise.hpp"
 
@@ -22,7 +23,7 @@ constexpr std::array<ParamSpec, 5> specs{
      src_dtype_spec,
      dst_dtype_spec}};
 
-const Kind& kind_of(const Params& p) { return kinds.at(static_cast<std::size_t>(p.at("kind"))); }
+const Kind& kind_of(const Params& p) { return kinds.at(as_size(p.at("kind"))); }
 
 class Activation final : public RowwiseContract {
  public:
@@ -39,7 +40,7 @@ class Activation final : public RowwiseContract {
     const auto x = read_row(inputs, rank, 0, row * cols, cols);
     const auto& kind = kind_of(p);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto y = kind.function(x[static_cast<std::size_t>(columns[i])]);
+      const auto y = kind.function(x[as_size(columns[i])]);
       out[i] = {.value = y.value,
                 .tolerance = rounded_tolerance(p.dtype("dst_dtype"), y.value, y.error)};
     }

@@ -2,6 +2,7 @@
 // and MQA, causal or full, with or without a sliding window.
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/kv_cache.hpp"
 #include "kernels/rows.hpp"
@@ -60,13 +61,13 @@ struct Weights {
 Weights weights_of(const std::vector<double>& q, const std::vector<double>& keys) {
   const auto d = q.size();
   const auto count = keys.size() / d;
-  const double scale = 1 / std::sqrt(static_cast<double>(d));
+  const double scale = 1 / std::sqrt(as_double(d));
   Weights w{.p = std::vector<double>(count), .error = std::vector<double>(count)};
   double highest = -HUGE_VAL;
   for (std::size_t j = 0; j < count; ++j) {
     const auto score = dot(q.data(), keys.data() + j * d, d);
     w.p[j] = score.value * scale;
-    w.error[j] = accumulation_error(static_cast<double>(d), score.magnitude * scale) +
+    w.error[j] = accumulation_error(as_double(d), score.magnitude * scale) +
                  4 * u_f32 * std::fabs(w.p[j]) + transcendental_error;
     highest = std::max(highest, w.p[j]);
   }
@@ -103,7 +104,7 @@ class ValueColumns {
   }
 
  private:
-  static std::size_t index_of(std::int64_t value) { return static_cast<std::size_t>(value); }
+  static std::size_t index_of(std::int64_t value) { return as_size(value); }
   const InputReader& inputs_;
   int rank_;
   std::int64_t first_, width_;
@@ -152,20 +153,18 @@ class Attention final : public NamedContract {
   Work work(const Params& p) const override {
     const auto s = shape_of(p);
     const double pairs =
-        static_cast<double>(s.batch) * attention_pairs(s.new_tokens, s.context, s.causal, s.window);
-    const auto heads = static_cast<double>(s.heads), d = static_cast<double>(s.head_dim);
+        as_double(s.batch) * attention_pairs(s.new_tokens, s.context, s.causal, s.window);
+    const auto heads = as_double(s.heads), d = as_double(s.head_dim);
     const auto query_values = s.batch * s.new_tokens * s.heads * s.head_dim;
     const auto rows =
         s.batch * s.kv_heads * attention_keys(s.new_tokens, s.context, s.causal, s.window);
-    const auto cache =
-        2 * static_cast<double>(rows * kv_row_bytes(p.dtype("kv_dtype"), s.head_dim));
-    return {
-        .matmul_flops = 2 * heads * d * 2 * pairs,
-        .vector_flops = softmax_flops * heads * pairs,
-        .bytes_read = static_cast<double>(dtype_bytes(p.dtype("q_dtype"), query_values)) + cache,
-        .bytes_written = static_cast<double>(dtype_bytes(p.dtype("dst_dtype"), query_values)),
-        .constant_bytes = cache,
-        .compute_dtype = p.dtype("q_dtype")};
+    const auto cache = 2 * as_double(rows * kv_row_bytes(p.dtype("kv_dtype"), s.head_dim));
+    return {.matmul_flops = 2 * heads * d * 2 * pairs,
+            .vector_flops = softmax_flops * heads * pairs,
+            .bytes_read = as_double(dtype_bytes(p.dtype("q_dtype"), query_values)) + cache,
+            .bytes_written = as_double(dtype_bytes(p.dtype("dst_dtype"), query_values)),
+            .constant_bytes = cache,
+            .compute_dtype = p.dtype("q_dtype")};
   }
 
   // dst = sum p_j v_j with p = softmax(s). A relative error e_j of each unnormalised weight moves
@@ -196,7 +195,7 @@ class Attention final : public NamedContract {
           magnitude += std::fabs(term);
           weighted += std::fabs(term) * w.error[j];
         }
-        const auto n = static_cast<double>(keys.count());
+        const auto n = as_double(keys.count());
         const double error = weighted + w.mean_error * magnitude + 2 * u_p * magnitude +
                              2 * accumulation_error(n, magnitude);
         out[i] = {.value = sum, .tolerance = rounded_tolerance(dst, sum, error)};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 struct KeyRange {
@@ -23,10 +25,10 @@ constexpr KeyRange visible_keys(std::int64_t query, std::int64_t new_tokens, std
 // a = clamp(w - 1 - P, 0, S) queries still inside it see all keys, the others w.
 constexpr double attention_pairs(std::int64_t new_tokens, std::int64_t context, bool causal,
                                  std::int64_t window) {
-  const auto s = static_cast<double>(new_tokens), p = static_cast<double>(context - new_tokens);
+  const auto s = as_double(new_tokens), p = as_double(context - new_tokens);
   if (!causal) return s * (p + s);
   if (window == 0) return s * p + s * (s + 1) / 2;
-  const auto w = static_cast<double>(window);
+  const auto w = as_double(window);
   const double a = std::clamp(w - 1 - p, 0.0, s);
   return a * p + a * (a + 1) / 2 + (s - a) * w;
 }
@@ -40,8 +42,8 @@ constexpr std::int64_t attention_keys(std::int64_t new_tokens, std::int64_t cont
 // Pairs of chunked local attention: a query at position p sees (p mod chunk) + 1 keys.
 constexpr double chunked_pairs(std::int64_t new_tokens, std::int64_t context, std::int64_t chunk) {
   const auto below = [chunk](std::int64_t position) {  // sum over all queries before `position`
-    const auto c = static_cast<double>(chunk), rest = static_cast<double>(position % chunk);
-    return static_cast<double>(position / chunk) * (c * (c + 1) / 2) + rest * (rest + 1) / 2;
+    const auto c = as_double(chunk), rest = as_double(position % chunk);
+    return as_double(position / chunk) * (c * (c + 1) / 2) + rest * (rest + 1) / 2;
   };
   return below(context) - below(context - new_tokens);
 }

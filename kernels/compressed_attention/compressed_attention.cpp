@@ -1,5 +1,6 @@
 // compressed_attention: attention of DeepSeek-V4 over the last `window` tokens and over entries
 // that compress `ratio` tokens each, of which a query reads top_k. One latent row is key and value.
+#include "core/numeric/cast.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/compressed_pairs.hpp"
 #include "kernels/kv_cache.hpp"
@@ -43,7 +44,7 @@ Keys keys_of(const Params& p) {
   const auto queries = p.at("new_tokens"), context = p.at("context");
   const auto window = p.at("window"), ratio = p.at("ratio"), top_k = p.at("top_k");
   Keys out{attention_pairs(queries, context, true, window),
-           static_cast<double>(attention_keys(queries, context, true, window))};
+           as_double(attention_keys(queries, context, true, window))};
   if (ratio > 0) {
     out.pairs += compressed_pairs(queries, context, ratio, top_k);
     out.distinct += compressed_keys(queries, context, ratio, top_k);
@@ -86,8 +87,7 @@ class CompressedAttention final : public PricedContract {
   Work work(const Params& p) const override {
     Work out = PricedContract::work(p);
     const auto keys = static_cast<std::int64_t>(keys_of(p).distinct);
-    const auto scales =
-        static_cast<double>(p.at("batch") * keys * kv_row_scale_bytes(p.dtype("kv_dtype")));
+    const auto scales = as_double(p.at("batch") * keys * kv_row_scale_bytes(p.dtype("kv_dtype")));
     out.bytes_read += scales;
     out.constant_bytes += scales;
     return out;
@@ -97,7 +97,7 @@ class CompressedAttention final : public PricedContract {
   // 2 head_dim for a score and as much for its weighted value.
   void add_flops(const Params& p, Work& work) const override {
     const double scores = product(p, {"batch", "heads"}) * keys_of(p).pairs;
-    work.matmul_flops = 4 * static_cast<double>(p.at("head_dim")) * scores;
+    work.matmul_flops = 4 * as_double(p.at("head_dim")) * scores;
     work.vector_flops = softmax_flops * scores;
     work.compute_dtype = p.dtype("q_dtype");
   }

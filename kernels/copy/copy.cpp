@@ -1,4 +1,5 @@
 // copy: dst = src, byte for byte. Its rate is the memory bandwidth that decode is judged by.
+#include "core/numeric/cast.hpp"
 #include "kernels/rows.hpp"
 
 namespace halmark {
@@ -23,7 +24,7 @@ class Copy final : public NamedContract {
   }
 
   Work work(const Params& p) const override {
-    const auto bytes = static_cast<double>(p.at("bytes"));
+    const auto bytes = as_double(p.at("bytes"));
     return {.bytes_read = bytes, .bytes_written = bytes, .compute_dtype = Dtype::u8};
   }
 
@@ -34,7 +35,7 @@ class Copy final : public NamedContract {
       const auto first = elements[positions.front()], last = elements[positions.back()];
       const auto run = read_row(inputs, rank, 0, first, last - first + 1);
       for (const auto i : positions) {
-        out[i] = {.value = run[static_cast<std::size_t>(elements[i] - first)], .tolerance = 0};
+        out[i] = {.value = run[as_size(elements[i] - first)], .tolerance = 0};
       }
     });
   }

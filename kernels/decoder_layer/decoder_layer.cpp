@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/decoder_layer/reference.hpp"
 #include "kernels/rowwise.hpp"
@@ -122,7 +123,7 @@ std::vector<OperandSpec> DecoderLayer::operands(const Params& p) const {
                        .role = Role::constant,
                        .dtype = dtype,
                        .dims = {out, in},
-                       .scale = 1 / std::sqrt(static_cast<double>(in))};
+                       .scale = 1 / std::sqrt(as_double(in))};
   };
   const auto cache = [&](std::string name, Role role, std::int64_t tokens) {
     return OperandSpec{.name = std::move(name),
@@ -152,11 +153,10 @@ std::vector<OperandSpec> DecoderLayer::operands(const Params& p) const {
 Work DecoderLayer::work(const Params& p) const {
   const Shape s = shape_of(p);
   Work work = operand_traffic(operands(p));
-  const auto rows = static_cast<double>(s.rows()), hidden = static_cast<double>(s.hidden);
-  const auto heads = static_cast<double>(s.heads), kv_heads = static_cast<double>(s.kv_heads);
-  const auto d = static_cast<double>(s.head_dim), wide = static_cast<double>(s.intermediate);
-  const double pairs =
-      static_cast<double>(s.batch) * attention_pairs(s.new_tokens, s.context, true, 0);
+  const auto rows = as_double(s.rows()), hidden = as_double(s.hidden);
+  const auto heads = as_double(s.heads), kv_heads = as_double(s.kv_heads);
+  const auto d = as_double(s.head_dim), wide = as_double(s.intermediate);
+  const double pairs = as_double(s.batch) * attention_pairs(s.new_tokens, s.context, true, 0);
   const double weights = hidden * (2 * heads + 2 * kv_heads) * d + 3 * hidden * wide;
   work.matmul_flops = 2 * rows * weights + 2 * heads * d * 2 * pairs;
   work.vector_flops = rows * (2 * norm_flops * hidden + rope_flops * (heads + kv_heads) * d +
@@ -175,7 +175,7 @@ void DecoderLayer::reference(const Params& p, const InputReader& inputs, int ran
   const Dtype dtype = p.dtype("dtype");
   const Reference layer(s, dtype, inputs, rank);
   const auto state = [&](const Row& row, std::int64_t column, std::size_t i) {
-    const auto at = static_cast<std::size_t>(column);
+    const auto at = as_size(column);
     const double value = row.value[at];
     out[i] = {value, rounded_tolerance(dtype, value, accumulation_factor * row.error[at])};
   };

@@ -2,6 +2,7 @@
 // rounding. Rows of a sequence share the keys and values in front of them, and all rows of a call
 // share one reading of each weight, which is what the time goes into.
 #include "kernels/decoder_layer/reference.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@
 namespace halmark::decoder_layer {
 namespace {
 
-std::size_t index_of(std::int64_t value) { return static_cast<std::size_t>(value); }
+std::size_t index_of(std::int64_t value) { return as_size(value); }
 
 // accumulation_error holds four standard deviations.
 double spread_of_sum(double n, double magnitude) {
@@ -61,7 +62,7 @@ Row Reference::source_row(std::int64_t row) const {
 
 Row Reference::norm(const Row& x, Operand gain) const {
   const auto gains = read_row(inputs_, rank_, gain, 0, shape_.hidden);
-  const auto n = static_cast<double>(shape_.hidden);
+  const auto n = as_double(shape_.hidden);
   double squares = 0, moved = 0;  // of the sum, by the errors of x
   for (std::size_t i = 0; i < x.value.size(); ++i) {
     squares += x.value[i] * x.value[i];
@@ -103,7 +104,7 @@ std::vector<Row> Reference::linear(const std::vector<Row>& xs, Operand weight, s
       }
       out[x].value[index_of(j)] = sum.value;
       out[x].error[index_of(j)] =
-          std::hypot(std::sqrt(squares), spread_of_sum(static_cast<double>(width), sum.magnitude));
+          std::hypot(std::sqrt(squares), spread_of_sum(as_double(width), sum.magnitude));
     }
   }
   for (Row& row : out) round(row);
@@ -166,7 +167,7 @@ Reference::Head Reference::head(std::int64_t sequence, std::int64_t kv_head,
 // sum p_j v_j with p = softmax(scores): an error e_j of a score moves the result by
 // p_j e_j (v_j - sum p v). Scores and weights may be rounded on the way.
 Row Reference::attended(const Row& query, const Head& head, std::int64_t keys) const {
-  const auto d = static_cast<double>(shape_.head_dim);
+  const auto d = as_double(shape_.head_dim);
   const double unit = unit_roundoff(dtype_), scale = 1 / std::sqrt(d);
   std::vector<double> p(index_of(keys)), error(index_of(keys));
   for (std::size_t j = 0; j < p.size(); ++j) {
@@ -199,7 +200,7 @@ Row Reference::attended(const Row& query, const Head& head, std::int64_t keys) c
     }
     out.value[c] = value;
     out.error[c] =
-        std::sqrt(squares) + unit * magnitude + spread_of_sum(static_cast<double>(keys), magnitude);
+        std::sqrt(squares) + unit * magnitude + spread_of_sum(as_double(keys), magnitude);
   }
   round(out);
   return out;

@@ -2,6 +2,7 @@
 // value head forgets, takes back what it holds for the key, stores the value, and is read by the
 // query: S = a S; S += b k (v - S^T k)^T; dst = S^T q. With channel_decay, `a` is a value per key
 // channel (Kimi Delta Attention, 2510.26692).
+#include "core/numeric/cast.hpp"
 #include "kernels/priced.hpp"
 
 namespace halmark {
@@ -82,7 +83,7 @@ class DeltaRule final : public PricedContract {
  protected:
   void add_flops(const Params& p, Work& work) const override {
     const double tokens = product(p, {"batch", "new_tokens"});
-    work.matmul_flops = static_cast<double>(p.at("value_heads")) * head_flops(p, tokens);
+    work.matmul_flops = as_double(p.at("value_heads")) * head_flops(p, tokens);
     // q and k are normalised to length 1, about 4 per value.
     work.vector_flops = product(p, {"key_heads", "key_dim"}, 8 * tokens);
     work.compute_dtype = p.dtype("src_dtype");
@@ -91,14 +92,14 @@ class DeltaRule final : public PricedContract {
  private:
   // All sequences of one value head.
   static double head_flops(const Params& p, double tokens) {
-    const auto key_dim = static_cast<double>(p.at("key_dim"));
-    const auto value_dim = static_cast<double>(p.at("value_dim"));
+    const auto key_dim = as_double(p.at("key_dim"));
+    const auto value_dim = as_double(p.at("value_dim"));
     const std::int64_t chunk = p.at("chunk"), length = p.at("new_tokens");
     if (chunk == 0) return flops_per_state_value * tokens * key_dim * value_dim;
-    const double whole = chunk_flops(static_cast<double>(chunk), key_dim, value_dim);
-    const double rest = chunk_flops(static_cast<double>(length % chunk), key_dim, value_dim);
-    const auto chunks = static_cast<double>(length / chunk);
-    return static_cast<double>(p.at("batch")) * (chunks * whole + rest);
+    const double whole = chunk_flops(as_double(chunk), key_dim, value_dim);
+    const double rest = chunk_flops(as_double(length % chunk), key_dim, value_dim);
+    const auto chunks = as_double(length / chunk);
+    return as_double(p.at("batch")) * (chunks * whole + rest);
   }
 };
 

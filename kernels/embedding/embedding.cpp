@@ -1,4 +1,5 @@
 // embedding: dst[i] = table[ids[i]].
+#include "core/numeric/cast.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
@@ -35,9 +36,9 @@ class Embedding final : public NamedContract {
   Work work(const Params& p) const override {
     const auto tensors = operands(p);
     const auto values = p.at("rows") * p.at("hidden");
-    const auto gathered = static_cast<double>(dtype_bytes(p.dtype("src_dtype"), values));
-    return {.bytes_read = static_cast<double>(tensors[ids_index].bytes()) + gathered,
-            .bytes_written = static_cast<double>(tensors[dst_index].bytes()),
+    const auto gathered = as_double(dtype_bytes(p.dtype("src_dtype"), values));
+    return {.bytes_read = as_double(tensors[ids_index].bytes()) + gathered,
+            .bytes_written = as_double(tensors[dst_index].bytes()),
             .constant_bytes = gathered};
   }
 
@@ -51,7 +52,7 @@ class Embedding final : public NamedContract {
       const auto id = static_cast<std::int64_t>(read_row(inputs, rank, ids_index, row, 1)[0]);
       const auto x = read_row(inputs, rank, table_index, id * hidden, hidden);
       for (const auto i : positions) {
-        const double value = x[static_cast<std::size_t>(elements[i] - row * hidden)];
+        const double value = x[as_size(elements[i] - row * hidden)];
         out[i] = {.value = value, .tolerance = is_copy ? 0 : rounded_tolerance(dst, value, 0)};
       }
     });

@@ -2,6 +2,7 @@
 // device.
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/tolerance.hpp"
 
@@ -30,9 +31,9 @@ class Fma final : public NamedContract {
   }
 
   Work work(const Params& p) const override {
-    const auto lanes = static_cast<double>(p.at("lanes"));
-    const auto bytes = static_cast<double>(dtype_bytes(p.dtype("dtype"), p.at("lanes")));
-    return {.vector_flops = 2 * lanes * static_cast<double>(p.at("iterations")),
+    const auto lanes = as_double(p.at("lanes"));
+    const auto bytes = as_double(dtype_bytes(p.dtype("dtype"), p.at("lanes")));
+    return {.vector_flops = 2 * lanes * as_double(p.at("iterations")),
             .bytes_read = bytes,
             .bytes_written = bytes,
             .compute_dtype = p.dtype("dtype")};

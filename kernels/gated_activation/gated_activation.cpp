@@ -1,4 +1,5 @@
 // gated_activation: dst = act(gate) * up, where a row of src is gate then up.
+#include "core/numeric/cast.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/rowwise.hpp"
 
@@ -40,8 +41,8 @@ class GatedActivation final : public RowwiseContract {
     const auto x = read_row(inputs, rank, 0, row * 2 * cols, 2 * cols);
     const auto function = p.at("kind") == 0 ? silu : gelu_tanh;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
-      const double up = x[c + static_cast<std::size_t>(cols)];
+      const auto c = as_size(columns[i]);
+      const double up = x[c + as_size(cols)];
       const auto gate = function(x[c]);
       const double value = gate.value * up;
       const double error = gate.error * std::fabs(up) + u_f32 * std::fabs(value);

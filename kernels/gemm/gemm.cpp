@@ -1,4 +1,5 @@
 // gemm: dst[m,n] = src[m,k] wei[k,n]. The op that MFU counts.
+#include "core/numeric/cast.hpp"
 #include "kernels/matmul_reference.hpp"
 #include "kernels/rows.hpp"
 
@@ -58,13 +59,13 @@ class Gemm final : public NamedContract {
   }
 
   Work work(const Params& p) const override {
-    const auto m = static_cast<double>(p.at("m")), n = static_cast<double>(p.at("n"));
-    const auto k = static_cast<double>(p.at("k"));
+    const auto m = as_double(p.at("m")), n = as_double(p.at("n"));
+    const auto k = as_double(p.at("k"));
     const auto tensors = operands(p);
-    const auto weights = static_cast<double>(tensors[wei_index].bytes());
+    const auto weights = as_double(tensors[wei_index].bytes());
     return {.matmul_flops = 2 * m * n * k,
-            .bytes_read = static_cast<double>(tensors[src_index].bytes()) + weights,
-            .bytes_written = static_cast<double>(tensors[dst_index].bytes()),
+            .bytes_read = as_double(tensors[src_index].bytes()) + weights,
+            .bytes_written = as_double(tensors[dst_index].bytes()),
             .constant_bytes = weights,
             .compute_dtype = p.dtype("src_dtype")};
   }

@@ -2,6 +2,7 @@
 // a row are read, which is what makes decode cheaper than its parameters suggest.
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/matmul_reference.hpp"
 #include "kernels/moe.hpp"
 
@@ -74,17 +75,16 @@ class GroupedGemm final : public RoutedContract {
   }
 
   Work work(const Params& p) const override {
-    const auto rows = static_cast<double>(p.at("rows")), n = static_cast<double>(p.at("n"));
-    const auto k = static_cast<double>(p.at("k"));
+    const auto rows = as_double(p.at("rows")), n = as_double(p.at("n"));
+    const auto k = as_double(p.at("k"));
     const auto tensors = operands(p);
     const auto& counts = tensors[expert_rows_index].given->get();
     const auto active = active_experts(counts, {0, std::ssize(counts)});
-    const auto weights =
-        static_cast<double>(tensors[wei_index].bytes() / std::ssize(counts) * active);
+    const auto weights = as_double(tensors[wei_index].bytes() / std::ssize(counts) * active);
     return {.matmul_flops = 2 * rows * n * k,
-            .bytes_read = static_cast<double>(tensors[src_index].bytes()) + weights +
-                          static_cast<double>(tensors[expert_rows_index].bytes()),
-            .bytes_written = static_cast<double>(tensors[dst_index].bytes()),
+            .bytes_read = as_double(tensors[src_index].bytes()) + weights +
+                          as_double(tensors[expert_rows_index].bytes()),
+            .bytes_written = as_double(tensors[dst_index].bytes()),
             .constant_bytes = weights,
             .compute_dtype = p.dtype("src_dtype")};
   }
@@ -99,7 +99,7 @@ class GroupedGemm final : public RoutedContract {
     std::vector<std::vector<std::size_t>> of_expert(counts.size());
     for (std::size_t i = 0; i < elements.size(); ++i) {
       const auto expert = std::ranges::upper_bound(ends, elements[i] / n) - ends.begin();
-      of_expert[static_cast<std::size_t>(expert)].push_back(i);
+      of_expert[as_size(expert)].push_back(i);
     }
     MatmulBlock block{.src = src_index,
                       .wei = wei_index,
@@ -123,7 +123,7 @@ class GroupedGemm final : public RoutedContract {
   }
 
   std::optional<double> element_flops(const Params& p) const override {
-    return 2 * static_cast<double>(p.at("k"));
+    return 2 * as_double(p.at("k"));
   }
 
   // Fewer columns only: tokens decide how the rows fall on the experts. 127 as in gemm, less where

@@ -4,6 +4,7 @@
 // of success. The sign is that of the diffusion 2 |s><s| - 1.
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/circuit.hpp"
 
 namespace halmark {
@@ -20,11 +21,11 @@ constexpr std::array<ParamSpec, 3> specs{{
 }};
 
 double rotation(const Params& p) {
-  return std::asin(std::pow(2.0, -0.5 * static_cast<double>(p.at("qubits"))));
+  return std::asin(std::pow(2.0, -0.5 * as_double(p.at("qubits"))));
 }
 
 double iterations(const Params& p) {
-  if (p.at("iterations") > 0) return static_cast<double>(p.at("iterations"));
+  if (p.at("iterations") > 0) return as_double(p.at("iterations"));
   return std::floor(std::acos(-1.0) / (4 * rotation(p)));
 }
 
@@ -48,7 +49,7 @@ class Grover final : public CircuitContract {
 
   // Per iteration: the diffusion is two layers of Hadamards around two sign flips.
   Work work(const Params& p) const override {
-    const auto n = static_cast<double>(p.at("qubits"));
+    const auto n = as_double(p.at("qubits"));
     return circuit_work(p, n * (1 + 2 * iterations(p)), 0);
   }
 
@@ -58,7 +59,7 @@ class Grover final : public CircuitContract {
     const auto marked = static_cast<std::uint64_t>(read_row(inputs, rank, 0, 0, 1)[0]);
     const double angle = (2 * iterations(p) + 1) * rotation(p);
     const double other = std::cos(angle) / std::sqrt(amplitudes(p) - 1);
-    const double gates = static_cast<double>(p.at("qubits")) * (1 + 2 * iterations(p));
+    const double gates = as_double(p.at("qubits")) * (1 + 2 * iterations(p));
     expect_amplitudes(p, gates, elements, out, [&](std::uint64_t i) {
       return Amplitude{i == marked ? std::sin(angle) : other, 0};
     });

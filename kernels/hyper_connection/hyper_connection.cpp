@@ -2,6 +2,7 @@
 // streams are mixed into the input of a sub-layer (stage 0) and updated with its output (stage 1)
 // by coefficients that Sinkhorn iterations make doubly stochastic. The product that yields the
 // coefficients is a gemm of its own.
+#include "core/numeric/cast.hpp"
 #include "kernels/priced.hpp"
 
 namespace halmark {
@@ -48,13 +49,11 @@ class HyperConnection final : public PricedContract {
  protected:
   // A weighted sum of the streams; every stream from the weighted sum of all and the output.
   void add_flops(const Params& p, Work& work) const override {
-    const auto rows = static_cast<double>(p.at("rows")),
-               hidden = static_cast<double>(p.at("hidden"));
-    const auto streams = static_cast<double>(p.at("streams"));
+    const auto rows = as_double(p.at("rows")), hidden = as_double(p.at("hidden"));
+    const auto streams = as_double(p.at("streams"));
     const double mixed = 2 * rows * streams * hidden;
-    work.vector_flops =
-        (p.at("stage") == 0 ? mixed : mixed * (1 + streams)) +
-        sinkhorn_flops * rows * streams * streams * static_cast<double>(p.at("iterations"));
+    work.vector_flops = (p.at("stage") == 0 ? mixed : mixed * (1 + streams)) +
+                        sinkhorn_flops * rows * streams * streams * as_double(p.at("iterations"));
   }
 };
 

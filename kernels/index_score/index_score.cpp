@@ -1,6 +1,7 @@
 // index_score: the lightning indexer of DeepSeek-V3.2 and V4: light heads score every visible
 // entry, a ReLU-weighted sum over heads ranks them, and the top_k best are chosen. An entry stands
 // for `ratio` tokens.
+#include "core/numeric/cast.hpp"
 #include "kernels/compressed_pairs.hpp"
 #include "kernels/priced.hpp"
 
@@ -60,10 +61,10 @@ class IndexScore final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    const double pairs = static_cast<double>(p.at("batch")) *
+    const double pairs = as_double(p.at("batch")) *
                          compressed_pairs(p.at("new_tokens"), p.at("context"), p.at("ratio"), 0);
-    const auto heads = static_cast<double>(p.at("heads"));
-    work.matmul_flops = 2 * heads * static_cast<double>(p.at("dim")) * pairs;
+    const auto heads = as_double(p.at("heads"));
+    work.matmul_flops = 2 * heads * as_double(p.at("dim")) * pairs;
     work.vector_flops = (sum_flops * heads + select_flops) * pairs;
     work.compute_dtype = p.dtype("q_dtype");
   }

@@ -2,6 +2,7 @@
 // explicit form has keys and values per head, expanded from the latent rows; the absorbed form
 // scores against the latent rows themselves, whose first v_dim values are the value. With top_k a
 // query reads so many keys (DeepSeek-V3.2).
+#include "core/numeric/cast.hpp"
 #include "kernels/compressed_pairs.hpp"
 #include "kernels/kv_cache.hpp"
 #include "kernels/priced.hpp"
@@ -93,10 +94,10 @@ class LatentAttention final : public PricedContract {
   Work work(const Params& p) const override {
     Work out = PricedContract::work(p);
     const auto tensors = operands(p);
-    const auto q_bytes = static_cast<double>(tensors[q_index].bytes());
+    const auto q_bytes = as_double(tensors[q_index].bytes());
     const double read = compressed_keys(p.at("new_tokens"), p.at("context"), 1, p.at("top_k")) /
-                        static_cast<double>(p.at("context"));
-    const double scales = static_cast<double>(latent_scale_bytes(p));
+                        as_double(p.at("context"));
+    const double scales = as_double(latent_scale_bytes(p));
     out.bytes_read = q_bytes + (out.bytes_read - q_bytes + scales) * read;
     out.constant_bytes = (out.constant_bytes + scales) * read;
     return out;
@@ -106,7 +107,7 @@ class LatentAttention final : public PricedContract {
   // 2 qk_dim per score and 2 v_dim per weighted value, for each head and visible pair.
   void add_flops(const Params& p, Work& work) const override {
     const double scores = product(p, {"batch", "heads"}) * pairs_of(p);
-    work.matmul_flops = 2 * static_cast<double>(p.at("qk_dim") + p.at("v_dim")) * scores;
+    work.matmul_flops = 2 * as_double(p.at("qk_dim") + p.at("v_dim")) * scores;
     work.vector_flops = softmax_flops * scores;
     work.compute_dtype = p.dtype("q_dtype");
   }

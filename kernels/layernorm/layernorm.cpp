@@ -1,4 +1,5 @@
 // layernorm: dst = (x - mean) / sqrt(var + eps) * gain + shift, per row; var is the population's.
+#include "core/numeric/cast.hpp"
 #include "kernels/norm.hpp"
 
 namespace halmark {
@@ -29,7 +30,7 @@ class LayerNorm final : public RowwiseContract {
                      std::span<const std::int64_t> columns,
                      std::span<Expected> out) const override {
     const auto cols = p.at("cols");
-    const auto n = static_cast<double>(cols);
+    const auto n = as_double(cols);
     const auto x = read_row(inputs, rank, 0, row * cols, cols);
     const auto gain = read_row(inputs, rank, 1, 0, cols);
     const auto shift = read_row(inputs, rank, 2, 0, cols);
@@ -47,7 +48,7 @@ class LayerNorm final : public RowwiseContract {
     const double relative =
         inverse_root_error(accumulation_error(n, squares / n + mean * mean) / variance);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
+      const auto c = as_size(columns[i]);
       const double scaled = (x[c] - mean) * inverse * gain[c];
       const double value = scaled + shift[c];
       const double error = std::fabs(gain[c]) * inverse * (mean_error + u_f32 * std::fabs(x[c])) +

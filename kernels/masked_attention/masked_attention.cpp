@@ -1,5 +1,6 @@
 // masked_attention: causal attention whose values are narrower or wider than its keys, or whose
 // queries see the keys of their own chunk alone; what `attention` cannot say.
+#include "core/numeric/cast.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/kv_cache.hpp"
 #include "kernels/priced.hpp"
@@ -74,13 +75,12 @@ class MaskedAttention final : public PricedContract {
   // Each visible key and value is read once.
   Work work(const Params& p) const override {
     const auto tensors = operands(p);
-    const double share = static_cast<double>(keys(p)) / static_cast<double>(p.at("context"));
+    const double share = as_double(keys(p)) / as_double(p.at("context"));
     const std::int64_t scales = 2 * p.at("batch") * p.at("kv_heads") * p.at("context") *
                                 kv_row_scale_bytes(p.dtype("kv_dtype"));
-    const double cache =
-        share * static_cast<double>(tensors[1].bytes() + tensors[2].bytes() + scales);
-    Work out = {.bytes_read = static_cast<double>(tensors[0].bytes()) + cache,
-                .bytes_written = static_cast<double>(tensors[3].bytes()),
+    const double cache = share * as_double(tensors[1].bytes() + tensors[2].bytes() + scales);
+    Work out = {.bytes_read = as_double(tensors[0].bytes()) + cache,
+                .bytes_written = as_double(tensors[3].bytes()),
                 .constant_bytes = cache};
     add_flops(p, out);
     return out;
@@ -89,7 +89,7 @@ class MaskedAttention final : public PricedContract {
  protected:
   void add_flops(const Params& p, Work& work) const override {
     const double scores = product(p, {"batch", "heads"}) * pairs(p);
-    work.matmul_flops = 2 * scores * static_cast<double>(p.at("head_dim") + p.at("value_dim"));
+    work.matmul_flops = 2 * scores * as_double(p.at("head_dim") + p.at("value_dim"));
     work.vector_flops = softmax_flops * scores;
     work.compute_dtype = p.dtype("q_dtype");
   }

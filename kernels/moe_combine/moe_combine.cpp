@@ -2,6 +2,7 @@
 // partial sums: a token without a local expert gets zeros.
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/moe.hpp"
 #include "kernels/tolerance.hpp"
 
@@ -37,11 +38,11 @@ class MoeCombine final : public RoutedContract {
     const auto dtype = p.dtype("dtype");
     const auto tokens = p.at("tokens"), hidden = p.at("hidden"), rows = p.at("rows");
     const auto slots = tokens * p.at("top_k");
-    return {.vector_flops = 2 * static_cast<double>(rows) * static_cast<double>(hidden),
-            .bytes_read = static_cast<double>(dtype_bytes(dtype, rows * hidden)) +
-                          static_cast<double>(dtype_bytes(Dtype::s32, slots)) +
-                          static_cast<double>(dtype_bytes(Dtype::f32, slots)),
-            .bytes_written = static_cast<double>(dtype_bytes(dtype, tokens * hidden))};
+    return {.vector_flops = 2 * as_double(rows) * as_double(hidden),
+            .bytes_read = as_double(dtype_bytes(dtype, rows * hidden)) +
+                          as_double(dtype_bytes(Dtype::s32, slots)) +
+                          as_double(dtype_bytes(Dtype::f32, slots)),
+            .bytes_written = as_double(dtype_bytes(dtype, tokens * hidden))};
   }
 
   // As many products as the token has local slots, each rounded, summed in f32.
@@ -51,22 +52,22 @@ class MoeCombine final : public RoutedContract {
     const auto dtype = p.dtype("dtype");
     const Routing routing(p);
     const auto positions = local_positions(routing.table(), routing.local());
-    std::vector<std::int64_t> row_at(static_cast<std::size_t>(p.at("tokens") * top_k), -1);
+    std::vector<std::int64_t> row_at(as_size(p.at("tokens") * top_k), -1);
     for (std::size_t row = 0; row < positions.size(); ++row) {
-      row_at[static_cast<std::size_t>(positions[row])] = static_cast<std::int64_t>(row);
+      row_at[as_size(positions[row])] = static_cast<std::int64_t>(row);
     }
     for_each_row(elements, hidden, [&](std::int64_t token, std::span<const std::size_t> listed) {
       const auto weights = read_row(inputs, rank, weight_index, token * top_k, top_k);
       std::vector<Product> sums(listed.size());
       double terms = 0;
       for (std::int64_t slot = 0; slot < top_k; ++slot) {
-        const auto row = row_at[static_cast<std::size_t>(token * top_k + slot)];
+        const auto row = row_at[as_size(token * top_k + slot)];
         if (row < 0) continue;
         ++terms;
         const auto x = read_row(inputs, rank, src_index, row * hidden, hidden);
         for (std::size_t j = 0; j < listed.size(); ++j) {
-          const auto column = static_cast<std::size_t>(elements[listed[j]] - token * hidden);
-          const double product = weights[static_cast<std::size_t>(slot)] * x[column];
+          const auto column = as_size(elements[listed[j]] - token * hidden);
+          const double product = weights[as_size(slot)] * x[column];
           sums[j].value += product;
           sums[j].magnitude += std::fabs(product);
         }

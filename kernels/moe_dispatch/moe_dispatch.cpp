@@ -1,4 +1,5 @@
 // moe_dispatch: gathers the rows of a rank's experts, grouped by expert.
+#include "core/numeric/cast.hpp"
 #include "kernels/moe.hpp"
 
 namespace halmark {
@@ -31,9 +32,9 @@ class MoeDispatch final : public RoutedContract {
     const auto dtype = p.dtype("dtype");
     const auto tokens = p.at("tokens"), hidden = p.at("hidden"), rows = p.at("rows");
     const auto sources = std::min(tokens, rows);
-    return {.bytes_read = static_cast<double>(dtype_bytes(dtype, sources * hidden)) +
-                          static_cast<double>(dtype_bytes(Dtype::s32, tokens * p.at("top_k"))),
-            .bytes_written = static_cast<double>(dtype_bytes(dtype, rows * hidden))};
+    return {.bytes_read = as_double(dtype_bytes(dtype, sources * hidden)) +
+                          as_double(dtype_bytes(Dtype::s32, tokens * p.at("top_k"))),
+            .bytes_written = as_double(dtype_bytes(dtype, rows * hidden))};
   }
 
   // A copy is exact.
@@ -43,10 +44,10 @@ class MoeDispatch final : public RoutedContract {
     const Routing routing(p);
     const auto positions = local_positions(routing.table(), routing.local());
     for_each_row(elements, hidden, [&](std::int64_t row, std::span<const std::size_t> listed) {
-      const auto token = positions[static_cast<std::size_t>(row)] / top_k;
+      const auto token = positions[as_size(row)] / top_k;
       const auto x = read_row(inputs, rank, src_index, token * hidden, hidden);
       for (const auto i : listed) {
-        out[i] = {.value = x[static_cast<std::size_t>(elements[i] - row * hidden)]};
+        out[i] = {.value = x[as_size(elements[i] - row * hidden)]};
       }
     });
   }

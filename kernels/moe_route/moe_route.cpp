@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/moe.hpp"
 #include "kernels/rowwise.hpp"
 
@@ -59,7 +60,7 @@ Scores scores(std::span<const double> logits, std::span<const std::size_t> selec
     for (const double x : logits) sum += std::exp(x - highest);
     for (const auto e : selected) out.selected.push_back(std::exp(logits[e] - highest) / sum);
     out.relative_error =
-        2 * exp_error + accumulation_error(static_cast<double>(logits.size()), 1) + 2 * u_f32;
+        2 * exp_error + accumulation_error(as_double(logits.size()), 1) + 2 * u_f32;
   } else {
     for (const auto e : selected) out.selected.push_back(1 / (1 + std::exp(-logits[e])));
     out.relative_error = transcendental_error + 3 * u_f32;
@@ -67,8 +68,8 @@ Scores scores(std::span<const double> logits, std::span<const std::size_t> selec
   if (p.at("renormalize") != 0) {
     sum = std::accumulate(out.selected.begin(), out.selected.end(), 0.0);
     for (double& score : out.selected) score /= sum;
-    out.relative_error = 2 * out.relative_error +
-                         accumulation_error(static_cast<double>(selected.size()), 1) + 2 * u_f32;
+    out.relative_error =
+        2 * out.relative_error + accumulation_error(as_double(selected.size()), 1) + 2 * u_f32;
   }
   return out;
 }
@@ -111,12 +112,12 @@ class MoeRoute final : public NamedContract {
     const auto experts = p.at("experts"), top_k = p.at("top_k");
     for_each_row(elements, top_k, [&](std::int64_t token, std::span<const std::size_t> listed) {
       const auto logits = read_row(inputs, rank, 0, token * experts, experts);
-      const auto selected = selection(logits, static_cast<std::size_t>(top_k));
+      const auto selected = selection(logits, as_size(top_k));
       const auto scored = scores(logits, selected, p);
       for (const auto i : listed) {
-        const auto slot = static_cast<std::size_t>(elements[i] - token * top_k);
+        const auto slot = as_size(elements[i] - token * top_k);
         if (operand == expert_index) {
-          out[i] = {.value = static_cast<double>(selected[slot])};
+          out[i] = {.value = as_double(selected[slot])};
           continue;
         }
         const double weight = scored.selected[slot];

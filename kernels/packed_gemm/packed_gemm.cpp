@@ -1,6 +1,7 @@
 // packed_gemm: gemm whose weights are narrow values with a scale per block (mxfp4, nvfp4, AWQ,
 // GPTQ). The peak of 4-bit floats is that of 4-bit products, the most that a device can make of
 // them.
+#include "core/numeric/cast.hpp"
 #include "kernels/packed.hpp"
 
 namespace halmark {
@@ -35,9 +36,9 @@ class PackedGemm final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    const auto m = static_cast<double>(p.at("m")), n = static_cast<double>(p.at("n"));
+    const auto m = as_double(p.at("m")), n = as_double(p.at("n"));
     const double scales = packed_weight_scale_bytes(p, n);
-    work.matmul_flops = 2 * m * n * static_cast<double>(p.at("k"));
+    work.matmul_flops = 2 * m * n * as_double(p.at("k"));
     work.constant_bytes += scales;
     work.bytes_read += scales + packed_source_scale_bytes(p, m);
     work.compute_dtype = packed_compute_dtype(p);

@@ -1,5 +1,6 @@
 // packed_grouped_gemm: grouped_gemm whose weights are narrow values with a scale per block, as the
 // experts of gpt-oss (mxfp4) and of nvfp4 and AWQ checkpoints are stored.
+#include "core/numeric/cast.hpp"
 #include "kernels/moe.hpp"
 #include "kernels/packed.hpp"
 
@@ -56,19 +57,18 @@ class PackedGroupedGemm final : public PricedContract {
   // Of a rank's experts only those with a row are read.
   Work work(const Params& p) const override {
     const auto n = p.at("n"), k = p.at("k");
-    const auto rows = static_cast<double>(p.at("rows"));
+    const auto rows = as_double(p.at("rows"));
     const auto counts = Routing(p).local_counts();
-    const auto active = static_cast<double>(active_experts(counts, {0, std::ssize(counts)}));
-    const double weights = active * (static_cast<double>(dtype_bytes(p.dtype("wei_dtype"), n * k)) +
-                                     packed_weight_scale_bytes(p, static_cast<double>(n)));
-    const auto source = static_cast<double>(dtype_bytes(p.dtype("src_dtype"), p.at("rows") * k));
-    return {
-        .matmul_flops = 2 * rows * static_cast<double>(n) * static_cast<double>(k),
-        .bytes_read = source + packed_source_scale_bytes(p, rows) + weights +
-                      static_cast<double>(dtype_bytes(Dtype::s32, std::ssize(counts))),
-        .bytes_written = static_cast<double>(dtype_bytes(p.dtype("dst_dtype"), p.at("rows") * n)),
-        .constant_bytes = weights,
-        .compute_dtype = packed_compute_dtype(p)};
+    const auto active = as_double(active_experts(counts, {0, std::ssize(counts)}));
+    const double weights = active * (as_double(dtype_bytes(p.dtype("wei_dtype"), n * k)) +
+                                     packed_weight_scale_bytes(p, as_double(n)));
+    const auto source = as_double(dtype_bytes(p.dtype("src_dtype"), p.at("rows") * k));
+    return {.matmul_flops = 2 * rows * as_double(n) * as_double(k),
+            .bytes_read = source + packed_source_scale_bytes(p, rows) + weights +
+                          as_double(dtype_bytes(Dtype::s32, std::ssize(counts))),
+            .bytes_written = as_double(dtype_bytes(p.dtype("dst_dtype"), p.at("rows") * n)),
+            .constant_bytes = weights,
+            .compute_dtype = packed_compute_dtype(p)};
   }
 
  protected:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "kernels/circuit.hpp"
 
@@ -65,8 +66,8 @@ class QaoaLayer final : public CircuitContract {
   }
 
   Work work(const Params& p) const override {
-    const auto n = static_cast<double>(p.at("qubits"));
-    return circuit_work(p, n, static_cast<double>(edge_count(p)) * amplitudes(p));
+    const auto n = as_double(p.at("qubits"));
+    return circuit_work(p, n, as_double(edge_count(p)) * amplitudes(p));
   }
 
   std::optional<double> element_flops(const Params& p) const override { return 20 * amplitudes(p); }
@@ -81,15 +82,15 @@ class QaoaLayer final : public CircuitContract {
     for (std::uint64_t y = 0; y < state.size(); ++y) {
       state[y] *= std::polar(1.0, -angles[0] * cut(y, edges, weights));
     }
-    std::vector<Amplitude> by_distance(static_cast<std::size_t>(qubits(p)) + 1);
+    std::vector<Amplitude> by_distance(as_size(qubits(p)) + 1);
     for (std::size_t d = 0; d < by_distance.size(); ++d) {
       by_distance[d] = std::pow(std::cos(angles[1]), qubits(p) - static_cast<int>(d)) *
                        std::pow(Amplitude{0, -std::sin(angles[1])}, static_cast<int>(d));
     }
-    const double gates = static_cast<double>(qubits(p)) + static_cast<double>(weights.size());
+    const double gates = as_double(qubits(p)) + as_double(weights.size());
     expect_amplitudes(p, gates, elements, out, [&](std::uint64_t z) {
       return sum_in_parts(state.size(), [&](std::uint64_t y) {
-        const Amplitude& factor = by_distance[static_cast<std::size_t>(std::popcount(z ^ y))];
+        const Amplitude& factor = by_distance[as_size(std::popcount(z ^ y))];
         return Amplitude{factor.real() * state[y].real() - factor.imag() * state[y].imag(),
                          factor.real() * state[y].imag() + factor.imag() * state[y].real()};
       });

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/circuit.hpp"
 
 namespace halmark {
@@ -20,7 +21,7 @@ class Qft final : public CircuitContract {
 
   // n Hadamards and n (n - 1) / 2 controlled phases, each on a quarter of the amplitudes.
   Work work(const Params& p) const override {
-    const auto n = static_cast<double>(p.at("qubits"));
+    const auto n = as_double(p.at("qubits"));
     return circuit_work(p, n, n * (n - 1) / 8 * amplitudes(p));
   }
 
@@ -31,12 +32,12 @@ class Qft final : public CircuitContract {
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override {
     const auto src = read_state(p, inputs, rank, 0);
     const auto mask = static_cast<std::uint64_t>(src.size()) - 1;
-    const double step = 2 * std::numbers::pi / static_cast<double>(src.size());
-    const double scale = 1 / std::sqrt(static_cast<double>(src.size()));
-    const auto n = static_cast<double>(p.at("qubits"));
+    const double step = 2 * std::numbers::pi / as_double(src.size());
+    const double scale = 1 / std::sqrt(as_double(src.size()));
+    const auto n = as_double(p.at("qubits"));
     expect_amplitudes(p, n * (n + 1) / 2, elements, out, [&](std::uint64_t k) {
       const auto sum = sum_in_parts(src.size(), [&](std::uint64_t j) {
-        const double angle = step * static_cast<double>((j * k) & mask);
+        const double angle = step * as_double((j * k) & mask);
         const double c = std::cos(angle), s = std::sin(angle);
         return Amplitude{src[j].real() * c - src[j].imag() * s,
                          src[j].real() * s + src[j].imag() * c};

@@ -1,4 +1,5 @@
 // rmsnorm: dst = x / sqrt(mean(x^2) + eps) * gain, per row.
+#include "core/numeric/cast.hpp"
 #include "kernels/norm.hpp"
 
 namespace halmark {
@@ -26,7 +27,7 @@ class RmsNorm final : public RowwiseContract {
                      std::span<const std::int64_t> columns,
                      std::span<Expected> out) const override {
     const auto cols = p.at("cols");
-    const auto n = static_cast<double>(cols);
+    const auto n = as_double(cols);
     const auto x = read_row(inputs, rank, 0, row * cols, cols);
     const auto gain = read_row(inputs, rank, 1, 0, cols);
     double squares = 0;
@@ -34,7 +35,7 @@ class RmsNorm final : public RowwiseContract {
     const double inverse = 1 / std::sqrt(squares / n + epsilon_of(p));
     const double relative = inverse_root_error(accumulation_error(n, 1));
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
+      const auto c = as_size(columns[i]);
       const double value = x[c] * inverse * gain[c];
       out[i] = {
           .value = value,

@@ -2,6 +2,7 @@
 // rotary_dim are copied.
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
@@ -66,14 +67,14 @@ class Rope final : public NamedContract {
       const auto sine = read_row(inputs, rank, 2, row / heads * half, half);
       for (const auto i : positions) {
         const auto j = elements[i] - row * width;
-        const auto at = static_cast<std::size_t>(j);
+        const auto at = as_size(j);
         if (j >= 2 * half) {
           out[i] = {.value = x[at],
                     .tolerance = is_copied_exactly ? 0 : rounded_tolerance(dst, x[at], 0)};
           continue;
         }
-        const auto pair = static_cast<std::size_t>(j < half ? j + half : j - half);
-        const auto angle = static_cast<std::size_t>(j % half);
+        const auto pair = as_size(j < half ? j + half : j - half);
+        const auto angle = as_size(j % half);
         const double own = x[at] * cosine[angle];
         const double other = x[pair] * sine[angle] * (j < half ? -1 : 1);
         const double error = 3 * u_f32 * (std::fabs(own) + std::fabs(other));

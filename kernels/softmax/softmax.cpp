@@ -1,4 +1,5 @@
 // softmax: dst = exp(src - max) / sum, per row.
+#include "core/numeric/cast.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
@@ -26,10 +27,9 @@ class Softmax final : public RowwiseContract {
     double sum = 0;
     for (const double value : x) sum += std::exp(value - highest);
     const double exp_error = transcendental_error + u_f32 * (highest - lowest);
-    const double relative =
-        2 * exp_error + accumulation_error(static_cast<double>(cols), 1) + 2 * u_f32;
+    const double relative = 2 * exp_error + accumulation_error(as_double(cols), 1) + 2 * u_f32;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const double value = std::exp(x[static_cast<std::size_t>(columns[i])] - highest) / sum;
+      const double value = std::exp(x[as_size(columns[i])] - highest) / sum;
       out[i] = {.value = value,
                 .tolerance = rounded_tolerance(p.dtype("dst_dtype"), value, relative * value)};
     }

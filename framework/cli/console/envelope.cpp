@@ -1,4 +1,5 @@
 #include "cli/console/command.hpp"
+#include "core/json/json.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/version.hpp"
 
@@ -13,7 +14,7 @@ Json warning_json(const Warning& warning) {
 }
 
 Json error_json(const Error& error) {
-  return {{"code", std::string(exit_name(error.exit_code()))},
+  return {{"code", exit_name(error.exit_code())},
           {"text", message_text(error.what())},
           {"where", error.where().empty() ? Json(nullptr) : Json(cut_front(error.where()))},
           {"remedy", error.remedy().empty() ? Json(nullptr) : Json(message_text(error.remedy()))}};
@@ -26,14 +27,13 @@ CommandResult shown(report::View view, ExitCode exit_code) {
 }
 
 std::string envelope(const Command& command, const CommandResult& result, const Error* error) {
-  Json warnings = Json::array();
-  for (const Warning& warning : result.warnings) warnings.push_back(warning_json(warning));
+  const Json warnings = json_list(result.warnings, warning_json);
   const ExitCode code = error != nullptr ? error->exit_code() : result.exit_code;
   const Json out = {
       {"schema", "halmark." + std::string(command.name)},
       {"version", command.schema_version},
       {"tool", {{"name", "halmark"}, {"version", tool_version}, {"build", tool_build}}},
-      {"status", std::string(exit_name(code))},
+      {"status", exit_name(code)},
       {"exit_code", static_cast<int>(code)},
       {"data", error != nullptr ? Json::object() : result.data},
       {"error", error != nullptr ? error_json(*error) : Json(nullptr)},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
 #include "journal/place.hpp"
@@ -18,7 +20,7 @@ std::vector<MachineIdentity> identities_of(const GlobalOptions& global,
     if (!plugin.is_loaded()) continue;
     for (const protocol::DeviceDescription& device : plugin.description->devices) {
       const std::string fingerprint = machine.machine.fingerprint_on(device);
-      if (std::ranges::find(out, fingerprint, &MachineIdentity::fingerprint) == out.end()) {
+      if (!contains(out, fingerprint, &MachineIdentity::fingerprint)) {
         out.push_back({.fingerprint = fingerprint, .earlier = {}});
       }
     }
@@ -106,8 +108,7 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
                                       .limits = worker_limits_of(global),
                                       .progress =
                                           [&](double share, const std::string& what) {
-                                            progress.step(static_cast<std::size_t>(share * 100),
-                                                          100, 0, what, -1);
+                                            progress.step(as_size(share * 100), 100, 0, what, -1);
                                           },
                                       .stop = interrupts()});
 }
@@ -163,8 +164,8 @@ void say_what_is_damaged(const Store& store, const std::string& path, CommandRes
 
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress) {
   return [&progress](const CampaignProgress& p) {
-    progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
-                  static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
+    progress.step(as_size(p.done), as_size(p.total), as_size(p.failed), p.current,
+                  p.left_s.value_or(-1));
   };
 }
 

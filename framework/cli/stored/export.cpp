@@ -7,6 +7,7 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
+#include "core/numeric/cast.hpp"
 #include "deploy/engine/openvino_layer.hpp"
 #include "deploy/engine_store.hpp"
 #include "export/exchange/exchange.hpp"
@@ -46,15 +47,15 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
   if (exports::is_exchange(o.asked.as)) return exchanged(o);
   const SearchedFront front = tune::find_front(o.place);
   if (o.asked.as == "openvino") {
-    const auto index = static_cast<std::size_t>(o.point.value_or(1) - 1);
+    const auto index = as_size(o.point.value_or(1) - 1);
     const Deployment at = pages::deployment_at(front, index, o.asked);
     return shown(deploy::exported_layer(load_model(front.model, config_dirs("models")),
                                         at.configuration(), o.asked.out));
   }
   o.asked.own_steps = deploy::stored_imports(files_beside(global));
   if (!has_format(o.asked)) return shown(exports::front_list(front, o.alike_percent / 100));
-  const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
-                            : pages::chosen_point(front, o.pick, o.asked);
+  const Pick pick =
+      o.point ? Pick{.index = as_size(*o.point - 1)} : pages::chosen_point(front, o.pick, o.asked);
   return shown(pages::exported_point(front, pick, o.asked));
 }
 

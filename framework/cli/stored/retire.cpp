@@ -1,5 +1,4 @@
 // halmark retire: raw samples that a policy does not keep are deleted; the runs' chains say so.
-#include <memory>
 
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"

@@ -1,8 +1,6 @@
 // halmark salvage: what is sound of a database that does not verify, as a new one.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/console/command.hpp"
 #include "study/storage/sqlite_salvage.hpp"
 #include "verify/salvage_text.hpp"

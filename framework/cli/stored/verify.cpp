@@ -1,5 +1,4 @@
 // halmark verify: every row, every chain, every figure that follows from others; nothing changed.
-#include <memory>
 
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"

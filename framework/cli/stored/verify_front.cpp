@@ -1,5 +1,4 @@
 // halmark verify-front: a proof of a front, recomputed.
-#include <memory>
 
 #include "cli/console/command.hpp"
 #include "core/input/file_kind.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -86,10 +87,10 @@ std::optional<double> BenchObject::deviation_ns(const char* key, double unit_ns)
 SampleFigures figures_of(std::span<const double> samples) {
   SampleFigures out;
   for (const double sample : samples) out.mean += sample;
-  out.mean /= static_cast<double>(samples.size());
+  out.mean /= as_double(samples.size());
   double squares = 0;
   for (const double sample : samples) squares += (sample - out.mean) * (sample - out.mean);
-  out.deviation = std::sqrt(squares / static_cast<double>(samples.size()));
+  out.deviation = std::sqrt(squares / as_double(samples.size()));
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
+#include "core/ranges.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 
@@ -57,7 +58,7 @@ const std::vector<std::string>& bench_tools() {
 
 EngineImport read_bench(const std::string& tool, const std::string& path,
                         const StatedFacts& stated) {
-  if (std::ranges::find(bench_tools(), tool) == bench_tools().end()) {
+  if (!contains(bench_tools(), tool)) {
     throw refused("'" + printable(tool) + "' is no benchmark whose output is read", {},
                   suggestion(tool, bench_tools()));
   }

@@ -4,6 +4,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "deploy/bench/bench_field.hpp"
@@ -56,7 +57,7 @@ EngineStep step_of(const BenchObject& row) {
   const double avg_ns = row.time_ns("avg_ns", 1);
   check_samples(row, avg_ns, out);
   // Of generated tokens the time of one: the test ran them one after the other.
-  const double steps = prompt == 0 ? static_cast<double>(generated) : 1;
+  const double steps = prompt == 0 ? as_double(generated) : 1;
   out.phase = prompt == 0 ? "decode" : generated == 0 ? "prefill" : "request";
   out.how = prompt == 0 ? "mean of " + std::to_string(generated) + " tokens in a row"
             : generated == 0
@@ -73,12 +74,12 @@ EngineStep step_of(const BenchObject& row) {
 void check_model(const BenchObject& row, const StatedFacts& stated) {
   if (stated.parameters == 0 || !row.has("model_n_params")) return;
   constexpr double agreement = 0.03;  // positions and norms are counted or not
-  const auto own = static_cast<double>(row.count("model_n_params"));
+  const auto own = as_double(row.count("model_n_params"));
   for (const std::int64_t known : {stated.parameters, stated.untied_parameters}) {
-    if (std::fabs(own / static_cast<double>(known) - 1) < agreement) return;
+    if (std::fabs(own / as_double(known) - 1) < agreement) return;
   }
   throw refused("states " + number_text(own / 1e9, 4) + " B parameters, and " + stated.model_id +
-                    " has " + number_text(static_cast<double>(stated.parameters) / 1e9, 4) + " B",
+                    " has " + number_text(as_double(stated.parameters) / 1e9, 4) + " B",
                 row.place("model_n_params"),
                 "name the model that was measured, or leave out --model");
 }
@@ -132,8 +133,8 @@ std::vector<Document> documents_of(std::string_view text, std::int64_t& other_li
     if (begins_document(whole)) {
       const std::size_t close = end_of_document(text, begin);
       out.push_back({text.substr(begin, close - begin), line});
-      line += static_cast<std::size_t>(std::count(text.begin() + std::ptrdiff_t(begin),
-                                                  text.begin() + std::ptrdiff_t(close), '\n'));
+      line += as_size(std::count(text.begin() + std::ptrdiff_t(begin),
+                                 text.begin() + std::ptrdiff_t(close), '\n'));
       begin = close + 1;
     } else {
       other_lines += whole.find_first_not_of(" \t\r") != std::string_view::npos ? 1 : 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "deploy/bench/bench_field.hpp"
@@ -46,7 +47,7 @@ EngineStep latency_step(const BenchObject& file, const StatedFacts& stated) {
 }
 
 std::int64_t mean_count(std::int64_t total, std::int64_t of) {
-  return std::llround(static_cast<double>(total) / static_cast<double>(of));
+  return std::llround(as_double(total) / as_double(of));
 }
 
 // Means over requests, queueing included: what a client saw.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "host/process/interrupt.hpp"
 #include "serve/http_client.hpp"
@@ -76,8 +77,7 @@ class EventReader {
     const double since = out_.token_ns.empty() ? 0 : out_.token_ns.back();
     const std::size_t together = tokens - out_.token_ns.size();
     for (std::size_t i = 1; i <= together; ++i) {
-      out_.token_ns.push_back(since + (until - since) * static_cast<double>(i) /
-                                          static_cast<double>(together));
+      out_.token_ns.push_back(since + (until - since) * as_double(i) / as_double(together));
       out_.arrival_ns.push_back(now_ns());
     }
   }

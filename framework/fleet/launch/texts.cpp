@@ -5,6 +5,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "export/yaml.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/launch/launch.hpp"
@@ -27,8 +28,7 @@ std::string quoted(const std::string& word) {
 std::string command_text(const LaunchRequest& request) {
   std::string out;
   for (const std::string& word : agent_command(request)) {
-    if (!out.empty()) out += ' ';
-    out += quoted(word);
+    append_item(out, " ", quoted(word));
   }
   return out;
 }

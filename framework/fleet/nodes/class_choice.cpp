@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -17,7 +19,7 @@ std::optional<std::string> class_of(const Agent& agent, std::span<const ShardPla
   for (const ShardPlace& place : places) {
     const auto own = agent.places.find(place.device_text());
     if (own == agent.places.end()) return std::nullopt;
-    if (std::ranges::find(each, own->second) == each.end()) each.push_back(own->second);
+    if (!contains(each, own->second)) each.push_back(own->second);
   }
   return fmt::format("{}", fmt::join(each, "+"));
 }
@@ -32,7 +34,7 @@ bool is_wanted(const std::string& wanted, const std::string& own, const Agent& a
 std::string names_of(const std::vector<const Agent*>& agents) {
   std::vector<std::string> names;
   for (const Agent* a : agents) {
-    if (std::ranges::find(names, a->node) == names.end()) names.push_back(a->node);
+    if (!contains(names, a->node)) names.push_back(a->node);
   }
   constexpr std::size_t named_max = 3;
   if (names.size() <= named_max) return fmt::format("{}", fmt::join(names, ", "));
@@ -42,15 +44,13 @@ std::string names_of(const std::vector<const Agent*>& agents) {
 std::string list_of(const ByClass& classes) {
   std::string out;
   for (const auto& [name, agents] : classes) {
-    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", name, names_of(agents));
+    append_item(out, ", ", fmt::format("{} ({})", name, names_of(agents)));
   }
   return out;
 }
 
 std::string texts_of(std::span<const ShardPlace> places) {
-  std::string out;
-  for (const ShardPlace& p : places) out += (out.empty() ? "" : " + ") + p.device_text();
-  return out;
+  return join(places, " + ", &ShardPlace::device_text);
 }
 
 struct Sorted {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "fleet/sessions.hpp"
 #include "fleet/work_table.hpp"
@@ -24,14 +25,14 @@ std::vector<Peer> peers_of(postgresql::Session& session, const NodeFacts& own,
   const auto is_peer = [&](const Agent& a) {
     return a.node != node && a.state != refused_state && a.silent_s < day_s &&
            a.offer.tool == tool_text() && std::ranges::any_of(places, [&](const auto& p) {
-             return std::ranges::find(a.offer.classes, p.second) != a.offer.classes.end();
+             return contains(a.offer.classes, p.second);
            });
   };
   std::vector<Peer> out;
   const std::vector<Agent> all = WorkTable::agents_with_places(session);
   for (const Agent& a : std::views::reverse(all)) {
     if (out.size() == peers_max) break;
-    if (!is_peer(a) || std::ranges::find(out, a.node, &Peer::node) != out.end()) continue;
+    if (!is_peer(a) || contains(out, a.node, &Peer::node)) continue;
     try {
       const std::string where = fmt::format("agent {}", a.id);
       out.push_back({a.node, read_facts(WorkTable::facts(session, a.id), where)});

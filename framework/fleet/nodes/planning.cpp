@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/numeric/clock.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/nodes/class_choice.hpp"
@@ -38,7 +39,7 @@ void require_consistent(const NodeFacts& facts, const ClassQuestion& asked,
   for (const ShardPlace& place : asked.places) {
     const auto found = own.find(place.device_text());
     const std::string of_place = found == own.end() ? "nothing" : found->second;
-    if (std::ranges::find(each, of_place) == each.end()) each.push_back(of_place);
+    if (!contains(each, of_place)) each.push_back(of_place);
   }
   const std::string said = fmt::format("{}", fmt::join(each, "+"));
   if (said == answer.hardware_class) return;

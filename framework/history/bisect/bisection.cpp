@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/student_t.hpp"
 
 namespace halmark::history {
@@ -22,7 +23,7 @@ double pair_deviation(std::span<const RevisionPairs> revisions) {
   for (const RevisionPairs& r : revisions) {
     if (r.log_ratios.size() < pairs_of_median) continue;
     const double middle = median(r.log_ratios);
-    const double n = static_cast<double>(r.log_ratios.size());
+    const double n = as_double(r.log_ratios.size());
     for (double y : r.log_ratios) {
       distances.push_back(std::abs(y - middle) * std::sqrt(n / (n - 1)));
     }
@@ -89,9 +90,8 @@ double information(const Predicted& before, const Predicted& after) {
 }  // namespace
 
 std::size_t BisectPosterior::best() const {
-  return static_cast<std::size_t>(
-      std::ranges::max_element(hypotheses, {}, &BisectHypothesis::probability) -
-      hypotheses.begin());
+  return as_size(std::ranges::max_element(hypotheses, {}, &BisectHypothesis::probability) -
+                 hypotheses.begin());
 }
 
 double BisectPosterior::ratio(std::size_t revision) const {
@@ -111,7 +111,7 @@ namespace {
 double prior_share(std::span<const RevisionPairs> revisions, std::size_t k) {
   double commits = 1;
   for (std::size_t i = k; revisions[i - 1].is_skipped; --i) commits += 1;
-  return commits / static_cast<double>(revisions.size() - 1);
+  return commits / as_double(revisions.size() - 1);
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ std::size_t next_revision(std::span<const RevisionPairs> revisions,
 
 std::string_view bisect_state_name(BisectState state) {
   constexpr std::array<std::string_view, 3> names = {"open", "found", "no_change"};
-  return names[static_cast<std::size_t>(state)];
+  return names[as_size(state)];
 }
 
 BisectState bisect_state(std::span<const RevisionPairs> revisions, const BisectPosterior& posterior,
@@ -211,7 +211,7 @@ BisectState bisect_state(std::span<const RevisionPairs> revisions, const BisectP
   const std::vector<double>& bad = revisions.back().log_ratios;
   if (bad.size() >= pairs_within_floor) {
     double spread = 0;
-    const double middle = mean(bad), n = static_cast<double>(bad.size());
+    const double middle = mean(bad), n = as_double(bad.size());
     for (double y : bad) spread += (y - middle) * (y - middle);
     const double half = t_critical(0.05, n - 1) * std::sqrt(spread / (n - 1) / n);
     if (std::abs(middle) + half <= std::log1p(floor)) return BisectState::no_change;

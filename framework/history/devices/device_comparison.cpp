@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "history/devices/crossovers.hpp"
 #include "history/devices/shape_class.hpp"
@@ -48,7 +49,7 @@ struct Sums {
     if (const double bound = kernel.least.bound_ns(); bound > 0) {
       bounded_ns += kernel.ns;
       bound_ns += bound;
-      by_limiter.at(static_cast<std::size_t>(kernel.least.limiter())) += bound;
+      by_limiter.at(as_size(kernel.least.limiter())) += bound;
     }
     if (kernel.peak_ns > 0) {
       peaked_ns += kernel.ns;
@@ -96,7 +97,7 @@ ClassRow fold_class(const std::vector<Matched>& kernels, const DeviceSide& first
     sums[0].add(*a, first.power_w);
     sums[1].add(*b, second.power_w);
   }
-  const auto n = static_cast<double>(kernels.size());
+  const auto n = as_double(kernels.size());
   out.ratio = std::exp(logs / n);
   out.ratio_interval = {std::exp(lows / n), std::exp(highs / n)};
   out.ahead =

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::history {
 namespace {
 
@@ -63,10 +65,9 @@ ShapeClass shape_class_of(const Problem& problem) {
   if (free.name.empty()) return {"all", 0};
   ShapeClass out;
   const auto edges = edges_of(free);
-  while (free.size > edges[static_cast<std::size_t>(out.rank)].last) ++out.rank;
+  while (free.size > edges[as_size(out.rank)].last) ++out.rank;
   if (!free.phase.empty()) out.name = std::string(free.phase) + ", ";
-  out.name +=
-      std::string(free.name) + ' ' + std::string(edges[static_cast<std::size_t>(out.rank)].text);
+  out.name += std::string(free.name) + ' ' + std::string(edges[as_size(out.rank)].text);
   if (free.phase == "prefill") out.rank += 10;  // behind all of decode
   return out;
 }

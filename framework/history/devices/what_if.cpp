@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -68,10 +69,10 @@ WhatIf parse_what_if(const std::string& text, std::size_t sides) {
   std::string_view rest = text;
   if (const std::size_t colon = rest.find(':'); colon != std::string_view::npos) {
     const auto side = number_of(rest.substr(0, colon));
-    if (!side || *side < 1 || *side > static_cast<double>(sides) || *side != std::floor(*side)) {
+    if (!side || *side < 1 || *side > as_double(sides) || *side != std::floor(*side)) {
       throw refused("'" + text + "' names no side", "--what-if", remedy);
     }
-    out.side = static_cast<std::size_t>(*side) - 1;
+    out.side = as_size(*side) - 1;
     rest.remove_prefix(colon + 1);
   }
   const std::size_t equals = rest.find('=');

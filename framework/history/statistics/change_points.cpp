@@ -6,6 +6,7 @@
 #include <limits>
 #include <queue>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/numeric/student_t.hpp"
 #include "history/comparison.hpp"
@@ -38,7 +39,7 @@ std::size_t best_split(std::span<const double> y, std::size_t least) {
     right -= to_right;
     across += to_right - to_left;
     if (split < least) continue;
-    const auto a = static_cast<double>(split), b = static_cast<double>(n - split);
+    const auto a = as_double(split), b = as_double(n - split);
     const double energy =
         a * b / (a + b) * (2 * across / (a * b) - (2 * left) / (a * a) - (2 * right) / (b * b));
     if (energy > most) {
@@ -91,8 +92,8 @@ class Deviations {
   }
   double sum() const {
     const double centre = low_.top();
-    return centre * static_cast<double>(low_.size()) - low_sum_ + high_sum_ -
-           centre * static_cast<double>(high_.size());
+    return centre * as_double(low_.size()) - low_sum_ + high_sum_ -
+           centre * as_double(high_.size());
   }
 
  private:
@@ -117,7 +118,7 @@ bool is_near(const std::vector<std::size_t>& changes, std::size_t at) {
 
 double segments_p(std::span<const double> before, std::span<const double> after) {
   if (before.empty() || after.empty() || before.size() + after.size() < 3) return 1;
-  const auto a = static_cast<double>(before.size()), b = static_cast<double>(after.size());
+  const auto a = as_double(before.size()), b = as_double(after.size());
   const double freedom = a + b - 2;
   const double variance =
       std::max((squares(before) + squares(after)) / freedom, spread_min * spread_min);
@@ -142,7 +143,7 @@ std::vector<std::size_t> step_changes(std::span<const double> nights, const Dete
   const std::size_t n = nights.size();
   if (n < 2 * rules.segment_min) return {};
   const double price =
-      rules.penalty * std::max(night_noise(nights), spread_min) * std::log(static_cast<double>(n));
+      rules.penalty * std::max(night_noise(nights), spread_min) * std::log(as_double(n));
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> least(n + 1, never);
   std::vector<std::size_t> from(n + 1, 0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "history/statistics/duet_verdict.hpp"
 #include "history/stored_series.hpp"
 
@@ -22,7 +23,7 @@ std::map<int, std::map<std::string, PairOfSides>> pairs_of(std::span<const Measu
   for (const Measurement& row : rows) {
     PairOfSides& pair = out[row.round / (2 * rounds)][row.kernel_case.key()];
     pair.kernel_case = row.kernel_case;
-    const auto side = static_cast<std::size_t>(row.round % 2);
+    const auto side = as_size(row.round % 2);
     pair.sides[side].name = name_of(row, {});
     pair.sides[side].rows.push_back(row_of(row, static_cast<std::int64_t>(side)));
   }
@@ -32,7 +33,7 @@ std::map<int, std::map<std::string, PairOfSides>> pairs_of(std::span<const Measu
 }  // namespace
 
 double FalseAlarms::share() const {
-  return comparisons > 0 ? static_cast<double>(confirmed) / comparisons : 0;
+  return comparisons > 0 ? as_double(confirmed) / comparisons : 0;
 }
 
 double FalseAlarms::upper() const { return share_upper_95(confirmed, comparisons); }
@@ -72,7 +73,7 @@ double share_upper_95(int events, int trials) {
     double sum = 0, term = trials * std::log1p(-share);
     for (int k = 0; k <= events; ++k) {
       sum += std::exp(term);
-      term += std::log(static_cast<double>(trials - k) / (k + 1)) + std::log(share / (1 - share));
+      term += std::log(as_double(trials - k) / (k + 1)) + std::log(share / (1 - share));
     }
     return sum;
   };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::history {
 
 std::vector<double> false_discovery_q(std::span<const double> p_values) {
@@ -12,8 +14,7 @@ std::vector<double> false_discovery_q(std::span<const double> p_values) {
   std::vector<double> out(p_values.size());
   double least = 1;
   for (std::size_t rank = order.size(); rank-- > 0;) {
-    const double q =
-        p_values[order[rank]] * static_cast<double>(order.size()) / static_cast<double>(rank + 1);
+    const double q = p_values[order[rank]] * as_double(order.size()) / as_double(rank + 1);
     least = std::min(least, q);
     out[order[rank]] = least;
   }

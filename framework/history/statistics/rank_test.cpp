@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::history {
 
 namespace {
@@ -28,10 +30,10 @@ double exact_p(std::size_t n, std::size_t m, double u) {
     }
   }
   double all = 0, far = 0;
-  const double middle = static_cast<double>(most) / 2;
+  const double middle = as_double(most) / 2;
   for (std::size_t sum = 0; sum <= most; ++sum) {
     all += ways[n][sum];
-    const double distance = std::abs(static_cast<double>(sum) - middle);
+    const double distance = std::abs(as_double(sum) - middle);
     if (distance >= std::abs(u - middle) - 1e-9) far += ways[n][sum];
   }
   return far / all;
@@ -48,15 +50,15 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
   for (const double value : a) all.push_back({value, true});
   for (const double value : b) all.push_back({value, false});
   std::ranges::sort(all, {}, &Value::value);
-  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  const auto n = as_double(a.size()), m = as_double(b.size());
   double sum = 0, ties = 0;  // of the ranks of `a`; of t^3 - t over groups of equal values
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     std::size_t first = 0;
     for (end = begin; end < all.size() && all[end].value == all[begin].value; ++end) {
       first += all[end].is_first ? 1 : 0;
     }
-    const auto t = static_cast<double>(end - begin);
-    sum += static_cast<double>(first) * (static_cast<double>(begin + end + 1) / 2);
+    const auto t = as_double(end - begin);
+    sum += as_double(first) * (as_double(begin + end + 1) / 2);
     ties += t * t * t - t;
   }
   const double total = n + m;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/text/text.hpp"
 #include "report/report.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
@@ -32,14 +33,14 @@ Json change_json(const SeriesChange& c) {
   const bool is_valid = is_judged(c.change);
   return {{"series", c.name.what},
           {"plugin", c.name.plugin},
-          {"change", std::string(change_name(c.change))},
+          {"change", change_name(c.change)},
           {"ratio", optional_number(c.ratio)},
           {"ratio_interval", is_valid ? Json(c.interval) : Json(nullptr)},
           {"before_ns", optional_number(c.before_ns)},
           {"after_ns", optional_number(c.after_ns)},
           {"p", is_valid ? Json(c.p) : Json(nullptr)},
           {"q", is_valid ? Json(c.q) : Json(nullptr)},
-          {"unit", std::string(unit_name(c.unit))},
+          {"unit", unit_name(c.unit)},
           {"units_before", c.units_before},
           {"units_after", c.units_after},
           {"memory_ratio", optional_number(c.memory_ratio)},
@@ -48,27 +49,25 @@ Json change_json(const SeriesChange& c) {
 }
 
 Json moves_json(const std::vector<FrontMove>& moves) {
-  Json out = Json::array();
-  for (const FrontMove& m : moves) {
-    out.push_back({{"configuration", m.configuration},
-                   {"move", m.has_entered ? "entered" : "left"},
-                   {"is_certain", m.is_certain},
-                   {"before_ns", optional_number(m.before_ns)},
-                   {"after_ns", optional_number(m.after_ns)},
-                   {"moved_by", m.moved_by},
-                   {"kernel", m.kernel},
-                   {"kernel_before_ns", m.kernel_before_ns},
-                   {"kernel_after_ns", m.kernel_after_ns}});
-  }
-  return out;
+  return json_list(moves, [](const FrontMove& m) -> Json {
+    return {{"configuration", m.configuration},
+            {"move", m.has_entered ? "entered" : "left"},
+            {"is_certain", m.is_certain},
+            {"before_ns", optional_number(m.before_ns)},
+            {"after_ns", optional_number(m.after_ns)},
+            {"moved_by", m.moved_by},
+            {"kernel", m.kernel},
+            {"kernel_before_ns", m.kernel_before_ns},
+            {"kernel_after_ns", m.kernel_after_ns}};
+  });
 }
 
 Json comparison_json(const Comparison& comparison) {
-  Json counts = Json::object(), changes = Json::array();
+  Json counts = Json::object();
   for (const Change change : all_changes) {
     counts[std::string(change_name(change))] = comparison.count(change);
   }
-  for (const SeriesChange& c : comparison.changes) changes.push_back(change_json(c));
+  Json changes = json_list(comparison.changes, change_json);
   const ComparisonRules& rules = comparison.rules;
   return {{"before", side_json(comparison.before)},
           {"after", side_json(comparison.after)},
@@ -92,8 +91,7 @@ std::vector<Change> verdicts_of(const Comparison& comparison) {
 std::string counts_text(const Comparison& comparison) {
   std::string out;
   for (const Change change : all_changes) {
-    if (!out.empty()) out += ", ";
-    out += std::to_string(comparison.count(change)) + ' ' + std::string(change_name(change));
+    append_item(out, ", ", fmt::format("{} {}", comparison.count(change), change_name(change)));
   }
   return out;
 }
@@ -101,9 +99,7 @@ std::string counts_text(const Comparison& comparison) {
 std::string side_text(const Side& side) {
   std::string out = side.title;
   if (side.runs.size() > 1) out += fmt::format(", {} runs", side.runs.size());
-  for (std::size_t i = 0; i < side.builds.size(); ++i) {
-    out += (i == 0 ? "; build " : ", ") + side.builds[i];
-  }
+  if (!side.builds.empty()) out += "; build " + join(side.builds, ", ");
   return side.account.empty() ? out : out + "; " + side.account;
 }
 
@@ -250,8 +246,8 @@ std::string picture(const Comparison& comparison) {
   if (bars.size() > bars_max) bars.resize(bars_max);
   std::string labels, values;
   for (const SeriesChange* bar : bars) {
-    labels += (labels.empty() ? "" : ", ") + label_of(*bar);
-    values += (values.empty() ? "" : ", ") + report::fixed_text((*bar->ratio - 1) * 100, 2);
+    append_item(labels, ", ", label_of(*bar));
+    append_item(values, ", ", report::fixed_text((*bar->ratio - 1) * 100, 2));
   }
   return "```mermaid\nxychart-beta horizontal\n  title \"change of the time, %\"\n  x-axis [" +
          labels + "]\n  y-axis \"%\"\n  bar [" + values + "]\n```\n\n";

@@ -1,6 +1,7 @@
 // The page: per pair a picture of the ratios by class, with its table below.
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "history/view/device_comparison_view.hpp"
 #include "report/charts/svg.hpp"
 #include "report/page/html_page.hpp"
@@ -30,7 +31,7 @@ LogScale scale_of(const DevicePair& pair) {
 std::string picture(const DeviceComparison& c, const DevicePair& pair) {
   const LogScale x = scale_of(pair);
   const std::size_t count = std::min(pair.classes.size(), bars_max);
-  const double bottom = top + static_cast<double>(count) * row_height;
+  const double bottom = top + as_double(count) * row_height;
   std::string body = svg_line({x.at(1), top}, {x.at(1), bottom}, "roof");
   for (const double tick : log_ticks(x.low(), x.high(), 8)) {
     body += svg_line({x.at(tick), top}, {x.at(tick), bottom}, "grid");
@@ -38,7 +39,7 @@ std::string picture(const DeviceComparison& c, const DevicePair& pair) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     const ClassRow& row = pair.classes[i];
-    const double y = top + (static_cast<double>(i) + 0.5) * row_height;
+    const double y = top + (as_double(i) + 0.5) * row_height;
     const std::string name = row.op + ' ' + row.dtype + ' ' + row.shapes;
     body += svg_text({left - 8, y + 4}, Anchor::end, "label", shortened(name, 48));
     body += svg_line({x.at(row.ratio_interval.low), y}, {x.at(row.ratio_interval.high), y}, "bar");

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "history/view/device_comparison_view.hpp"
 #include "report/text/quantity.hpp"
 
@@ -205,11 +207,8 @@ std::string pair_summary(const DeviceComparison& c, const DevicePair& pair) {
 }
 
 std::string what_if_text(const DeviceComparison& c) {
-  std::string out = "what if (model, not measured): ";
-  for (std::size_t i = 0; i < c.what_ifs.size(); ++i) {
-    out += (i == 0 ? "" : ", ") + c.what_ifs[i].text + " of " + side_label(c, c.what_ifs[i].side);
-  }
-  return out +
+  const auto of_side = [&](const WhatIf& w) { return w.text + " of " + side_label(c, w.side); };
+  return "what if (model, not measured): " + join(c.what_ifs, ", ", of_side) +
          "; each kernel keeps its share of the ceiling that binds it; intervals also hold that "
          "only its bound changes";
 }
@@ -219,9 +218,7 @@ std::vector<std::string> reading_notes(const DeviceComparison& c) {
       "time 2/1: geometric mean of times, above 1 the first is faster; TIE: the interval holds 1, "
       "or the difference is below " +
       percent_text(c.rules.floor)};
-  const auto has = [&c](TimeBasis basis) {
-    return std::ranges::find(c.sides, basis, &DeviceSide::basis) != c.sides.end();
-  };
+  const auto has = [&c](TimeBasis basis) { return contains(c.sides, basis, &DeviceSide::basis); };
   out.emplace_back(
       "share: least time at the peaks of the device over time, and what binds; MFU: matmul FLOPs "
       "over time and peak");

@@ -28,7 +28,7 @@ Json side_json(const DeviceComparison& c, std::size_t i) {
   return {{"name", side.name},
           {"label", side_label(c, i)},
           {"device", side.device.empty() ? Json(nullptr) : Json(side.device)},
-          {"basis", std::string(time_basis_name(side.basis))},
+          {"basis", time_basis_name(side.basis)},
           {"kernels", side.kernels.size()},
           {"usd_per_hour", optional_number(side.usd_per_hour)},
           {"power_w", optional_number(side.power_w)},
@@ -39,7 +39,7 @@ Json side_json(const DeviceComparison& c, std::size_t i) {
 Json share_json(const SideShare& share) {
   return {{"roofline_fraction", optional_number(share.of_bound)},
           {"mfu", optional_number(share.mfu)},
-          {"limiter", std::string(limiter_name(share.limiter))},
+          {"limiter", limiter_name(share.limiter)},
           {"usd_per_unit", optional_number(share.usd)},
           {"joule_per_unit", optional_number(share.joule)}};
 }
@@ -49,7 +49,7 @@ Json class_json(const ClassRow& row) {
           {"dtype", row.dtype},
           {"shapes", row.shapes},
           {"kernels", row.kernels},
-          {"ahead", std::string(ahead_name(row.ahead))},
+          {"ahead", ahead_name(row.ahead)},
           {"ratio", row.ratio},
           {"ratio_interval", row.ratio_interval},
           {"first_ahead", row.first_ahead},
@@ -62,15 +62,14 @@ Json class_json(const ClassRow& row) {
 }
 
 Json pair_json(const DevicePair& pair) {
-  Json classes = Json::array(), crossovers = Json::array();
-  for (const ClassRow& row : pair.classes) classes.push_back(class_json(row));
-  for (const Crossover& x : pair.crossovers) {
-    crossovers.push_back({{"series", x.series},
-                          {"free_size", x.free_size},
-                          {"below", x.below},
-                          {"above", x.above},
-                          {"ahead_below", x.first_below ? "first" : "second"}});
-  }
+  Json classes = json_list(pair.classes, class_json);
+  Json crossovers = json_list(pair.crossovers, [](const Crossover& x) -> Json {
+    return {{"series", x.series},
+            {"free_size", x.free_size},
+            {"below", x.below},
+            {"above", x.above},
+            {"ahead_below", x.first_below ? "first" : "second"}};
+  });
   return {{"first", pair.first},
           {"second", pair.second},
           {"kernels", pair.kernels},
@@ -81,18 +80,14 @@ Json pair_json(const DevicePair& pair) {
           {"crossovers", std::move(crossovers)}};
 }
 
-Json pairs_json(const std::vector<DevicePair>& pairs) {
-  Json out = Json::array();
-  for (const DevicePair& pair : pairs) out.push_back(pair_json(pair));
-  return out;
-}
+Json pairs_json(const std::vector<DevicePair>& pairs) { return json_list(pairs, pair_json); }
 
 Json comparison_json(const DeviceComparison& c) {
-  Json sides = Json::array(), changes = Json::array();
+  Json sides = Json::array();
   for (std::size_t i = 0; i < c.sides.size(); ++i) sides.push_back(side_json(c, i));
-  for (const WhatIf& change : c.what_ifs) {
-    changes.push_back({{"side", change.side}, {"text", change.text}, {"factor", change.factor}});
-  }
+  Json changes = json_list(c.what_ifs, [](const WhatIf& change) -> Json {
+    return {{"side", change.side}, {"text", change.text}, {"factor", change.factor}};
+  });
   Json out = {{"sides", std::move(sides)},
               {"rules", {{"floor", c.rules.floor}}},
               {"pairs", pairs_json(c.pairs)},

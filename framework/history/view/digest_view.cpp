@@ -10,6 +10,7 @@
 #include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "core/text/url.hpp"
 #include "report/report.hpp"
 #include "report/text/clean_text.hpp"
@@ -63,7 +64,7 @@ std::string line_text(const NewsLine& line) {
 std::string named(const std::vector<const NewsLine*>& lines) {
   std::string out;
   for (std::size_t i = 0; i < std::min(lines.size(), named_max); ++i) {
-    out += (i > 0 ? ", " : "") + lines[i]->name.what;
+    append_item(out, ", ", lines[i]->name.what);
     if (!lines[i]->ratio) continue;
     out += ' ' + change_text(*lines[i]) + " since " + lines[i]->night;
   }
@@ -76,7 +77,7 @@ std::string headline_of(const Digest& digest) {
   for (const Share& share : shares) {
     const std::size_t count = lines_of(digest, share.news).size();
     if (count == 0) continue;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, news_name(share.news));
+    append_item(counts, ", ", fmt::format("{} {}", count, news_name(share.news)));
   }
   return counts.empty() ? "nothing new" : counts;
 }
@@ -103,7 +104,7 @@ std::vector<std::string> text_lines(const Digest& digest) {
 
 Json line_json(const NewsLine& line) {
   const bool has_interval = line.ratio && line.interval.high > 0;
-  return {{"news", std::string(news_name(line.news))},
+  return {{"news", news_name(line.news)},
           {"series", line.name.what},
           {"plugin", line.name.plugin},
           {"ratio", optional_number(line.ratio)},
@@ -113,9 +114,8 @@ Json line_json(const NewsLine& line) {
 }
 
 Json digest_json(const Digest& digest) {
-  Json news = Json::array(), still = Json::array();
-  for (const NewsLine& line : digest.lines) news.push_back(line_json(line));
-  for (const NewsLine& line : digest.still_slower) still.push_back(line_json(line));
+  Json news = json_list(digest.lines, line_json);
+  Json still = json_list(digest.still_slower, line_json);
   return {{"since", digest.since},
           {"night", digest.night},
           {"series", digest.series},

@@ -29,7 +29,7 @@ std::vector<Judged> judged(const std::vector<Duet>& duets, double floor) {
 Json verdict_json(const DuetVerdict& v, const Duet& duet) {
   const bool is_valid = is_judged(v.change);
   Json out = duet;
-  out["change"] = std::string(change_name(v.change));
+  out["change"] = change_name(v.change);
   out["ratio"] = is_valid ? Json(v.ratio) : Json(nullptr);
   out["ratio_interval"] = is_valid ? Json(v.interval) : Json(nullptr);
   out["p"] = is_valid ? Json(v.p) : Json(nullptr);

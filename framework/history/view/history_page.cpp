@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "history/view/history_view.hpp"
 #include "report/charts/svg.hpp"
 #include "report/page/html_page.hpp"
@@ -46,8 +47,8 @@ class Strip {
   }
 
   double x_at(std::size_t night) const {
-    const auto last = static_cast<double>(std::max<std::size_t>(series_.nights.size(), 2) - 1);
-    return left + 10 + (right - left - 20) * static_cast<double>(night) / last;
+    const auto last = as_double(std::max<std::size_t>(series_.nights.size(), 2) - 1);
+    return left + 10 + (right - left - 20) * as_double(night) / last;
   }
 
   // Hollow: as measured, where the memory's speed makes a difference; filled: at its usual speed.

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "report/report.hpp"
 #include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
@@ -46,19 +48,19 @@ Json duet_json(const StoredDuet& duet) {
   return {{"run", duet.run},
           {"old_build", duet.old_build},
           {"new_build", duet.new_build},
-          {"change", std::string(change_name(duet.verdict.change))},
+          {"change", change_name(duet.verdict.change)},
           {"ratio", duet.verdict.ratio},
           {"ratio_interval", duet.verdict.interval},
           {"pairs", duet.verdict.pairs}};
 }
 
 Json series_json(const SeriesHistory& series) {
-  Json nights = Json::array(), changes = Json::array();
-  for (const Night& night : series.nights) nights.push_back(night_json(night));
-  for (const ChangePoint& change : series.changes) changes.push_back(change_json(series, change));
+  Json nights = json_list(series.nights, night_json);
+  Json changes = json_list(series.changes,
+                           [&](const ChangePoint& change) { return change_json(series, change); });
   return {{"series", series.name.what},
           {"plugin", series.name.plugin},
-          {"change", std::string(change_name(series.change))},
+          {"change", change_name(series.change)},
           {"ratio", optional_number(series.ratio)},
           {"ratio_interval", series.ratio ? Json(series.interval) : Json(nullptr)},
           {"p", series.p},
@@ -113,7 +115,7 @@ bool is_young(const SeriesHistory& series, const HistoryRules& rules) {
 }
 
 std::size_t count_young(const NightReport& night) {
-  return static_cast<std::size_t>(std::ranges::count_if(
+  return as_size(std::ranges::count_if(
       night.series, [&](const SeriesHistory& one) { return is_young(one, night.rules); }));
 }
 
@@ -158,7 +160,7 @@ report::Table changes_of(const NightReport& night) {
 // Rows are told apart by their series.
 std::string text_of(const report::Table& table) {
   const auto series = std::ranges::find(table.columns, "series", &report::TableColumn::title);
-  return report::stdout_text(table, static_cast<std::size_t>(series - table.columns.begin()));
+  return report::stdout_text(table, as_size(series - table.columns.begin()));
 }
 
 std::string summary_of(const NightReport& night) {
@@ -190,11 +192,11 @@ std::string young_text(const NightReport& night) {
 }
 
 Json history_json(const NightReport& night) {
-  Json counts = Json::object(), series = Json::array();
+  Json counts = Json::object();
   for (const Change change : named_changes) {
     counts[std::string(change_name(change))] = night.count(change);
   }
-  for (const SeriesHistory& one : night.series) series.push_back(series_json(one));
+  Json series = json_list(night.series, series_json);
   const HistoryRules& rules = night.rules;
   return {{"fingerprint", night.fingerprint},
           {"runs", night.runs},
@@ -213,8 +215,7 @@ Json history_json(const NightReport& night) {
 std::string counts_text(const NightReport& night) {
   std::string out;
   for (const Change change : named_changes) {
-    if (!out.empty()) out += ", ";
-    out += std::to_string(night.count(change)) + ' ' + std::string(change_name(change));
+    append_item(out, ", ", fmt::format("{} {}", night.count(change), change_name(change)));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/numeric/cast.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::history {
@@ -11,12 +12,10 @@ namespace {
 
 std::optional<double> share(std::int64_t bytes, std::int64_t rows) {
   if (rows == 0) return std::nullopt;
-  return static_cast<double>(bytes) / static_cast<double>(rows);
+  return as_double(bytes) / as_double(rows);
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  return report::bytes_text(static_cast<double>(bytes));
-}
+std::string bytes_text(std::int64_t bytes) { return report::bytes_text(bytes); }
 
 std::string row_text(std::optional<double> of_row, std::optional<double> of_samples) {
   if (!of_row) return {};

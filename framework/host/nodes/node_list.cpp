@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -149,10 +150,9 @@ const std::string& node_of_rank(const std::vector<NodeRanks>& nodes, int rank) {
 }
 
 std::vector<std::string> launcher_arguments(const std::vector<NodeRanks>& nodes) {
-  std::string hosts;
-  for (const NodeRanks& node : nodes) {
-    hosts += (hosts.empty() ? "" : ",") + node.host + ":" + std::to_string(node.ranks);
-  }
+  std::string hosts = join(nodes, ",", [](const NodeRanks& node) {
+    return node.host + ":" + std::to_string(node.ranks);
+  });
   return {"--host", hosts, "--map-by", "slot"};
 }
 

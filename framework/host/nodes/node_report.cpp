@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "core/input/input_file.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "host/group.hpp"
 #include "host/machine.hpp"
 
@@ -41,7 +43,7 @@ std::string silent_nodes(const std::vector<NodeRanks>& nodes,
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
     const std::string& node = node_of_rank(nodes, static_cast<int>(rank));
     if (told[rank] || node == last) continue;
-    out += (out.empty() ? "" : ", ") + node;
+    append_item(out, ", ", node);
     last = node;
   }
   return out;
@@ -49,7 +51,7 @@ std::string silent_nodes(const std::vector<NodeRanks>& nodes,
 
 ProcessSpec job(const std::string& mpirun, const std::vector<NodeRanks>& nodes,
                 const std::string& plugin_path) {
-  const std::vector<CpuSet> cpus(static_cast<std::size_t>(ranks_of(nodes)));  // as the launcher's
+  const std::vector<CpuSet> cpus(as_size(ranks_of(nodes)));  // as the launcher's
   ProcessSpec spec = group_process(
       mpirun, {program_beside("halmark-worker"), "--node-report", plugin_path}, cpus, {});
   const std::vector<std::string> where = launcher_arguments(nodes);
@@ -111,15 +113,15 @@ Result<std::vector<NodeReport>, std::string> ask_nodes(const std::vector<NodeRan
   const auto process = ContainedProcess::start(job(mpirun, nodes, plugin_path));
   const auto cause = process->wait(protocol::deadline_after(limit_s));
   process->settle();
-  std::vector<std::optional<NodeReport>> told(static_cast<std::size_t>(ranks_of(nodes)));
+  std::vector<std::optional<NodeReport>> told(as_size(ranks_of(nodes)));
   std::string rest;
   std::istringstream log(process->log_tail());
   for (std::string line; std::getline(log, line);) {
     auto report = parse_report(line);
-    if (report && static_cast<std::size_t>(report->rank) < told.size()) {
-      told[static_cast<std::size_t>(report->rank)] = std::move(report);
+    if (report && as_size(report->rank) < told.size()) {
+      told[as_size(report->rank)] = std::move(report);
     } else if (!line.empty() && line.find_first_not_of("- ") != line.npos) {
-      rest += (rest.empty() ? "" : " ") + line;
+      append_item(rest, " ", line);
     }
   }
   if (const std::string silent = silent_nodes(nodes, told); !silent.empty()) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -79,7 +80,7 @@ void set_up(int socket) {
 }  // namespace
 
 RankListener::RankListener(const std::string& address, int ranks)
-    : token_(draw_long_token()), meetings_(static_cast<std::size_t>(ranks)) {
+    : token_(draw_long_token()), meetings_(as_size(ranks)) {
   const Addresses found = addresses_of(address, 0);
   if (!found || is_wildcard(found->ai_addr)) {
     throw refused("'" + address + "' is not an address of this machine", listen_option,
@@ -127,7 +128,7 @@ bool RankListener::read_handshake(Caller& caller) {
   if (caller.read == opening_bytes) return true;
   const ssize_t count = ::recv(caller.socket.get(), caller.opening.data() + caller.read,
                                opening_bytes - caller.read, MSG_DONTWAIT);
-  if (count > 0) caller.read += static_cast<std::size_t>(count);
+  if (count > 0) caller.read += as_size(count);
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
+#include "core/fields/json_visitor.hpp"
 #include "core/input/input_file.hpp"
 #include "core/input/places.hpp"
 #include "core/json/json.hpp"
@@ -46,6 +46,16 @@ std::vector<std::string> mapped_libraries(std::int64_t pid) {
   return {out.begin(), out.end()};
 }
 
+// What describes a build beside its files; paths are names inside its folder.
+template <class V, Of<KeptBuild> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("plugin", m.plugin_name);
+  v("file", m.plugin_path);
+  v("last_ran_utc", m.last_ran_utc);
+  v("bytes", m.bytes);
+}
+
 struct HashedFile {
   std::string from, to, hash;  // to: inside the folder of the build
   std::int64_t bytes = 0;
@@ -66,6 +76,12 @@ std::vector<HashedFile> hashed(const BuildFiles& files) {
   return out;
 }
 
+std::int64_t bytes_of(const std::vector<HashedFile>& files) {
+  std::int64_t bytes = 0;
+  for (const HashedFile& f : files) bytes += f.bytes;
+  return bytes;
+}
+
 std::string id_of(const std::vector<HashedFile>& files) {
   std::vector<std::string> lines;
   for (const HashedFile& f : files) lines.push_back(f.to + ' ' + f.hash + '\n');
@@ -82,13 +98,14 @@ fs::path place_of(const std::string& folder, const std::string& plugin, const st
 
 void describe(const fs::path& place, const BuildFiles& files, const std::vector<HashedFile>& hashed,
               const std::string& now_utc) {
-  std::int64_t bytes = 0;
-  for (const HashedFile& f : hashed) bytes += f.bytes;
-  const Json body = {{"id", id_of(hashed)},
-                     {"plugin", files.plugin_name},
-                     {"file", hashed.front().to},
-                     {"last_ran_utc", now_utc},
-                     {"bytes", bytes}};
+  const KeptBuild build{.id = id_of(hashed),
+                        .plugin_name = files.plugin_name,
+                        .plugin_path = hashed.front().to,
+                        .last_ran_utc = now_utc,
+                        .bytes = bytes_of(hashed)};
+  Json body;
+  json_fields::Writer writer(body);
+  fields(writer, build);
   const fs::path next = place / (std::string(description_file) + ".new");
   std::ofstream(next) << dump_json(body) << '\n';
   fs::rename(next, place / description_file);
@@ -160,13 +177,12 @@ void drop_old(const std::string& folder, const std::string& newest, const KeepLi
 std::optional<KeptBuild> read_build(const fs::path& place) {
   try {
     const Json body = read_json_file((place / description_file).string());
-    return KeptBuild{.id = body.at("id").get<std::string>(),
-                     .plugin_name = body.at("plugin").get<std::string>(),
-                     .plugin_path = (place / body.at("file").get<std::string>()).string(),
-                     .worker_program = (place / worker_file).string(),
-                     .library_folder = (place / "lib").string(),
-                     .last_ran_utc = body.at("last_ran_utc").get<std::string>(),
-                     .bytes = body.at("bytes").get<std::int64_t>()};
+    KeptBuild out{.worker_program = (place / worker_file).string(),
+                  .library_folder = (place / "lib").string()};
+    json_fields::Reader reader(body);
+    fields(reader, out);
+    out.plugin_path = (place / out.plugin_path).string();
+    return out;
   } catch (const std::exception&) {
     return std::nullopt;  // half of one, or of another tool
   }
@@ -197,8 +213,7 @@ Result<KeptBuild, std::string> keep_build(const BuildFiles& files, const std::st
   try {
     const std::vector<HashedFile> content = hashed(files);
     const std::string id = id_of(content);
-    std::int64_t bytes = 0;
-    for (const HashedFile& f : content) bytes += f.bytes;
+    const std::int64_t bytes = bytes_of(content);
     if (bytes > limits.bytes) {
       return std::string("its files have ") + std::to_string(bytes >> 20) + " MiB, and " +
              std::to_string(limits.bytes >> 20) + " MiB are kept at most";

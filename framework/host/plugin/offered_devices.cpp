@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "host/plugin/plugin_choice.hpp"
 
 namespace halmark {
@@ -60,7 +61,7 @@ std::vector<OfferedDevice> offered_devices(std::span<const FoundPlugin> found,
     for (OfferedDevice& device : devices_of(plugin, of_build)) out.push_back(std::move(device));
   }
   for (const BackendOfBuild& known : of_build) {
-    if (std::ranges::find(out, known.backend, &OfferedDevice::backend) != out.end()) continue;
+    if (contains(out, known.backend, &OfferedDevice::backend)) continue;
     out.push_back({.backend = known.backend,
                    .status = "absent",
                    .reason = known.why_not.empty() ? "built, but hm_" + known.backend +

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 
@@ -12,7 +14,7 @@ const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::s
   for (const FoundPlugin& plugin : found) {
     if (plugin.is_loaded() && plugin.description->name == backend) return plugin;
     if (plugin.is_loaded()) {
-      seen += (seen.empty() ? "" : ", ") + plugin.description->name;
+      append_item(seen, ", ", plugin.description->name);
     } else if (plugin.path.find("hm_" + backend) != std::string::npos) {
       throw unfit("the plugin of backend '" + backend + "' is not usable: " + plugin.refusal,
                   "halmark doctor says more about " + plugin.path);
@@ -24,8 +26,7 @@ const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::s
 }
 
 std::string absence_of(const protocol::PluginDescription& plugin) {
-  std::string text;
-  for (const std::string& line : plugin.log) text += (text.empty() ? "" : "; ") + line;
+  std::string text = join(plugin.log, "; ");
   return text.empty() ? "no device, and the plugin gives no reason" : text;
 }
 
@@ -49,7 +50,7 @@ const protocol::DeviceDescription& check_device(const FoundPlugin& plugin,
 void check_kernel(const protocol::PluginDescription& plugin, const std::string& kernel) {
   std::vector<std::string> known;
   for (const auto& k : plugin.kernels) known.push_back(k.name);
-  if (kernel.empty() || std::ranges::find(known, kernel) != known.end()) return;
+  if (kernel.empty() || contains(known, kernel)) return;
   throw refused("backend " + plugin.name + " has no kernel '" + kernel + "'", {},
                 suggestion(kernel, known));
 }

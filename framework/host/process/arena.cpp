@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -61,13 +62,13 @@ double sum_of(std::span<const std::int64_t> bytes) {
 // made again.
 std::vector<std::int64_t> affordable(std::span<const std::int64_t> wanted, std::int64_t may_use,
                                      const ArenaOptions& options) {
-  const auto room = static_cast<double>(may_use);
+  const auto room = as_double(may_use);
   const double total = sum_of(wanted);
   const double share = total > 0 ? std::min(1.0, options.fraction * room / total) : 1;
   std::vector<std::int64_t> out, raised;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::int64_t least = i < options.least.size() ? options.least[i] : 0;
-    out.push_back(whole_pages(static_cast<std::int64_t>(share * static_cast<double>(wanted[i]))));
+    out.push_back(whole_pages(static_cast<std::int64_t>(share * as_double(wanted[i]))));
     raised.push_back(std::max(out.back(), whole_pages(std::min(least, wanted[i]))));
   }
   return sum_of(raised) <= most_of_all * room ? raised : out;
@@ -116,9 +117,9 @@ void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t
   double grown = 0;
   for (std::size_t i = 0; i < std::max(sizes.size(), arenas.size()); ++i) {
     const std::int64_t has = i < arenas.size() ? arenas[i].bytes() : 0;
-    grown += static_cast<double>(i < sizes.size() ? std::max(has, sizes[i]) : has);
+    grown += as_double(i < sizes.size() ? std::max(has, sizes[i]) : has);
   }
-  const bool fits = grown <= std::max(sum_of(sizes), options.fraction * static_cast<double>(room));
+  const bool fits = grown <= std::max(sum_of(sizes), options.fraction * as_double(room));
   try {
     std::vector<std::int64_t> begins;
     for (std::size_t i = 0; fits && i < sizes.size(); ++i) {

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 namespace {
 
@@ -75,7 +77,7 @@ void tighten(std::optional<Value>& limit, std::optional<Value> other) {
 std::optional<double> quota_of(std::optional<std::int64_t> quota,
                                std::optional<std::int64_t> period) {
   if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
+  return as_double(*quota) / as_double(*period);
 }
 
 // A line of memory.stat: "inactive_file 4096".

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "host/process/cgroup.hpp"
@@ -281,12 +282,12 @@ std::string ContainedProcess::log_tail() {
   struct stat status {};
   if (::fstat(log_.get(), &status) != 0) return log_kept_;
   const off_t begin = std::max<off_t>(0, status.st_size - log_bytes_kept);
-  std::string tail(static_cast<std::size_t>(status.st_size - begin), '\0');
+  std::string tail(as_size(status.st_size - begin), '\0');
   const ssize_t count = ::pread(log_.get(), tail.data(), tail.size(), begin);
-  tail.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  tail.resize(count > 0 ? as_size(count) : 0);
   std::string text = log_kept_ + tail;
-  if (text.size() > static_cast<std::size_t>(log_bytes_kept)) {
-    text.erase(0, text.size() - static_cast<std::size_t>(log_bytes_kept));
+  if (text.size() > as_size(log_bytes_kept)) {
+    text.erase(0, text.size() - as_size(log_bytes_kept));
   }
   return text;
 }

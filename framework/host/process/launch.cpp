@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "host/process/guard_protocol.hpp"
 #include "host/process/program.hpp"
@@ -97,11 +98,11 @@ struct CpuMask {
   std::size_t bytes = 0;
   explicit CpuMask(const CpuSet& cpus) {
     if (cpus.cpus.empty()) return;
-    const auto count = static_cast<std::size_t>(cpus.cpus.back()) + 1;
+    const auto count = as_size(cpus.cpus.back()) + 1;
     set = CPU_ALLOC(count);
     bytes = CPU_ALLOC_SIZE(count);
     CPU_ZERO_S(bytes, set);
-    for (int cpu : cpus.cpus) CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
+    for (int cpu : cpus.cpus) CPU_SET_S(as_size(cpu), bytes, set);
   }
   CpuMask(const CpuMask&) = delete;
   CpuMask& operator=(const CpuMask&) = delete;

@@ -4,10 +4,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include "core/numeric/cast.hpp"
 
 namespace halmark {
 namespace {
@@ -37,7 +38,7 @@ SharedMemory SharedMemory::map(FileDescriptor fd, std::int64_t bytes, Access acc
          std::to_string(bytes));
   }
   const int protection = access == Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* address = ::mmap(nullptr, static_cast<std::size_t>(bytes), protection,
+  void* address = ::mmap(nullptr, as_size(bytes), protection,
                          MAP_SHARED | (populate ? MAP_POPULATE : 0), fd.get(), 0);
   if (address == MAP_FAILED) fail("mmap of shared memory");
   SharedMemory memory;
@@ -75,18 +76,18 @@ void SharedMemory::grow(std::int64_t bytes) {
 // Where the kernel does not know the advice (before Linux 5.14), pages come when they are touched.
 void SharedMemory::populate(std::int64_t begin, std::int64_t bytes) {
   std::byte* const data = data_ + begin;
-  if (::madvise(data, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) return;
+  if (::madvise(data, as_size(bytes), MADV_POPULATE_WRITE) == 0) return;
   for (std::int64_t page = 0; errno == EINVAL && page < bytes; page += 4096) {
     static_cast<volatile std::byte*>(data)[page] = data[page];
   }
 }
 
 void SharedMemory::let_go_of_pages() noexcept {
-  if (data_) ::madvise(data_, static_cast<std::size_t>(bytes_), MADV_DONTNEED);
+  if (data_) ::madvise(data_, as_size(bytes_), MADV_DONTNEED);
 }
 
 void SharedMemory::unmap() noexcept {
-  if (data_) ::munmap(data_, static_cast<std::size_t>(bytes_));
+  if (data_) ::munmap(data_, as_size(bytes_));
   data_ = nullptr;
 }
 

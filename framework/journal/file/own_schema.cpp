@@ -3,7 +3,6 @@
 #include <SQLiteCpp/Statement.h>
 
 #include <map>
-#include <utility>
 
 #include "core/text/error.hpp"
 #include "journal/file/damage.hpp"

@@ -1,5 +1,4 @@
 // Store on a PostgreSQL server.
-#include <utility>
 
 #include "core/text/url.hpp"
 #include "journal/postgresql/rows.hpp"

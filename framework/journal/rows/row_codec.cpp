@@ -13,6 +13,7 @@
 #include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
 #include "core/measured/duet.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::journal {
@@ -48,11 +49,11 @@ class Doubles {
   // Of items of at least one double each: what cannot be there is refused before memory is taken.
   std::size_t count() {
     const double value = next();
-    const auto most = static_cast<double>(bytes_.size() / sizeof(double));
+    const auto most = as_double(bytes_.size() / sizeof(double));
     if (!(value >= 0 && value <= most) || value != std::floor(value)) {
       throw std::invalid_argument("sample block does not have the number of values that it states");
     }
-    return static_cast<std::size_t>(value);
+    return as_size(value);
   }
   std::int32_t set() {
     const double value = next();
@@ -85,16 +86,16 @@ void put_labels(std::string& out, const std::vector<Sample>& samples) {
   }
   const bool has_none = runs.size() == 1 && runs.front().label == SampleLabel::unlabelled;
   if (runs.empty() || has_none) return;
-  put(out, static_cast<double>(runs.size()));
+  put(out, as_double(runs.size()));
   for (const Run& run : runs) {
-    put(out, static_cast<double>(run.label));
+    put(out, as_double(run.label));
     put(out, run.length);
   }
 }
 
 SampleLabel label_from(double value) {
   for (const auto label : {SampleLabel::unlabelled, SampleLabel::clean, SampleLabel::disturbed}) {
-    if (value == static_cast<double>(label)) return label;
+    if (value == as_double(label)) return label;
   }
   throw std::invalid_argument("sample block has a label that there is not");
 }
@@ -106,11 +107,11 @@ void take_labels(Doubles& in, std::vector<Sample>& samples) {
   for (std::size_t i = 0; i < runs; ++i) {
     const SampleLabel label = label_from(in.next());
     const double length = in.next();
-    const auto left = static_cast<double>(samples.size() - at);
+    const auto left = as_double(samples.size() - at);
     if (!(length >= 1 && length <= left) || length != std::floor(length)) {
       throw std::invalid_argument("sample block labels more samples than it has");
     }
-    for (const auto end = at + static_cast<std::size_t>(length); at < end; ++at) {
+    for (const auto end = at + as_size(length); at < end; ++at) {
       samples[at].label = label;
     }
   }
@@ -121,8 +122,8 @@ void take_labels(Doubles& in, std::vector<Sample>& samples) {
 
 std::string pack_samples(const Measurement& m) {
   std::string out;
-  put(out, static_cast<double>(m.samples.size()));
-  put(out, static_cast<double>(m.shard_wall_ns.size()));
+  put(out, as_double(m.samples.size()));
+  put(out, as_double(m.shard_wall_ns.size()));
   for (const Sample& s : m.samples) {
     put(out, s.wall_ns);
     put(out, s.cpu_ns);
@@ -130,7 +131,7 @@ std::string pack_samples(const Measurement& m) {
     put(out, s.set);
   }
   for (const auto& series : m.shard_wall_ns) {
-    put(out, static_cast<double>(series.size()));
+    put(out, as_double(series.size()));
     for (const double ns : series) put(out, ns);
   }
   put_labels(out, m.samples);
@@ -263,8 +264,7 @@ RankExecutions unpacked(const PackedExecutions& in) {
   }
   RankExecutions out;
   for (std::size_t i = 0; i < in.of.size(); ++i) {
-    out.push_back({in.operators.at(in.of[i]), static_cast<double>(in.begin_ns[i]),
-                   static_cast<double>(in.ns[i])});
+    out.push_back({in.operators.at(in.of[i]), as_double(in.begin_ns[i]), as_double(in.ns[i])});
   }
   return out;
 }

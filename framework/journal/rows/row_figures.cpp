@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/json/json_type.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -41,10 +42,8 @@ class Figures {
   using Value = Json;
   bool null() { return true; }
   bool boolean(bool) { return true; }
-  bool number_integer(Value::number_integer_t value) { return number(static_cast<double>(value)); }
-  bool number_unsigned(Value::number_unsigned_t value) {
-    return number(static_cast<double>(value));
-  }
+  bool number_integer(Value::number_integer_t value) { return number(as_double(value)); }
+  bool number_unsigned(Value::number_unsigned_t value) { return number(as_double(value)); }
   bool number_float(Value::number_float_t value, const std::string&) { return number(value); }
   bool binary(Value::binary_t&) { return true; }
   bool string(std::string& value) {

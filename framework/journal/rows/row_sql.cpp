@@ -1,6 +1,7 @@
 #include "journal/rows/row_sql.hpp"
 
 #include "core/text/digest.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -51,10 +52,7 @@ StoredRow row_from(const sql::Row& row) {
 
 std::string run_columns() {
   std::string out;
-  const auto add = [&](const char* name, const std::string&) {
-    if (!out.empty()) out += ", ";
-    out += name;
-  };
+  const auto add = [&](const char* name, const std::string&) { append_item(out, ", ", name); };
   const RunInfo any;
   fields(add, any);
   return out;

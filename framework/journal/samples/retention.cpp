@@ -1,7 +1,6 @@
 #include "journal/samples/retention.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <ctime>
 #include <functional>
@@ -9,7 +8,9 @@
 #include <set>
 #include <string_view>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark {
@@ -56,7 +57,7 @@ std::int64_t parse_age_s(std::string_view text, const char* where) {
   constexpr std::int64_t hour_s = 3600, number_max = 100'000;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::string_view unit(end, as_size(text.data() + text.size() - end));
   const std::int64_t unit_s = unit == "h"   ? hour_s
                               : unit == "d" ? 24 * hour_s
                               : unit == "w" ? 7 * 24 * hour_s
@@ -72,15 +73,13 @@ std::int64_t parse_age_s(std::string_view text, const char* where) {
 
 RetentionPolicy retention_policy(int keep_runs, int keep_nights, const std::string& older_than) {
   RetentionPolicy out;
-  const auto add = [&](const std::string& option) {
-    out.text += (out.text.empty() ? "" : " ") + option;
-  };
+  const auto add = [&](const std::string& option) { append_item(out.text, " ", option); };
   if (keep_runs > 0) {
-    out.keep_runs = static_cast<std::size_t>(keep_runs);
+    out.keep_runs = as_size(keep_runs);
     add("--keep-runs " + std::to_string(keep_runs));
   }
   if (keep_nights > 0) {
-    out.keep_nights = static_cast<std::size_t>(keep_nights);
+    out.keep_nights = as_size(keep_nights);
     add("--keep-nights " + std::to_string(keep_nights));
   }
   if (!older_than.empty()) {

@@ -1,6 +1,4 @@
 // Store on SQLite: WAL, FULL, one writing connection, every row with a checksum and a chain.
-#include <filesystem>
-#include <utility>
 
 #include "core/input/places.hpp"
 #include "core/text/url.hpp"

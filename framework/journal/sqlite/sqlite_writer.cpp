@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <utility>
 
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"

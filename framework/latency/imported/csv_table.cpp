@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/input/input_file.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "latency/imported/table_text.hpp"
 #include "parquet/parquet_cells.hpp"
@@ -210,9 +211,7 @@ std::string CsvTable::where(std::size_t row) const {
   return name_ + ':' + std::to_string(line);
 }
 
-bool CsvTable::has(std::string_view name) const {
-  return std::ranges::find(header_, name) != header_.end();
-}
+bool CsvTable::has(std::string_view name) const { return contains(header_, name); }
 
 std::size_t CsvTable::column(std::string_view name) const {
   const auto found = std::ranges::find(header_, name);

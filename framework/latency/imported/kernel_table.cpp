@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/input/file_kind.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/routing.hpp"
@@ -125,7 +126,7 @@ class Reader {
       const auto found = std::ranges::find_if(out_.series, [&](const KernelSeries& s) {
         return s.identity == identity && s.part == part;
       });
-      last_ = static_cast<std::size_t>(found - out_.series.begin());
+      last_ = as_size(found - out_.series.begin());
       if (found == out_.series.end()) {
         out_.series.push_back({std::move(identity), std::move(part), {}});
       }
@@ -270,9 +271,9 @@ class Reader {
     if (expert_tp < 1 || width % expert_tp != 0) row.fail("expert_tp does not divide the width");
     const std::string kernel_source = row.identity().kernel_source;
     const std::int64_t up_matrices = kernel_source.find("nongated") == std::string::npos ? 2 : 1;
-    const double ns = row.ns() / static_cast<double>(up_matrices + 1);
+    const double ns = row.ns() / as_double(up_matrices + 1);
     add_matrix(row, "up", *problem, up_matrices * width / expert_tp, hidden,
-               ns * static_cast<double>(up_matrices));
+               ns * as_double(up_matrices));
     add_matrix(row, "down", *problem, hidden, width / expert_tp, ns);
   }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -59,8 +61,7 @@ const PackedType* packed_type(std::string_view text) {
                                  {"w4a8_mxfp4_mxfp8", bf16, f4_e2m1, 32, 8, "block32-mxfp8"},
                                  {"nvfp4", f4_e2m1, f4_e2m1, 16, 8, "block16"},
                                  {"int4_wo", bf16, s4, 128, 16, "block128"}});
-  const auto found = std::ranges::find(all, text, &PackedType::name);
-  return found == all.end() ? nullptr : &*found;
+  return find_or_null(all, text, &PackedType::name);
 }
 
 std::string dtypes_of(const Problem& problem) {
@@ -68,7 +69,7 @@ std::string dtypes_of(const Problem& problem) {
   for (const char* name : {"src_dtype", "dtype", "q_dtype", "kv_dtype"}) {
     if (!problem.params.find(name)) continue;
     const std::string dtype(dtype_name(problem.params.dtype(name)));
-    if (out != dtype) out += (out.empty() ? "" : "/") + dtype;
+    if (out != dtype) append_item(out, "/", dtype);
   }
   return out;
 }
@@ -81,11 +82,7 @@ std::vector<std::string> SeriesIdentity::words() const {
   return out;
 }
 
-std::string SeriesIdentity::text() const {
-  std::string out;
-  for (const std::string& word : words()) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
+std::string SeriesIdentity::text() const { return join(words(), " "); }
 
 SeriesChoice::SeriesChoice(std::vector<std::string> selectors, std::string where)
     : selectors_(std::move(selectors)), where_(std::move(where)) {
@@ -110,7 +107,7 @@ void SeriesChoice::check(const std::vector<SeriesIdentity>& known) const {
     std::vector<std::string> names;
     for (const SeriesIdentity& series : known) {
       for (std::string& word : series.words()) {
-        if (std::ranges::find(names, word) == names.end()) names.push_back(std::move(word));
+        if (!contains(names, word)) names.push_back(std::move(word));
       }
     }
     throw refused("no series of these tables is '" + printable(selector) + "'", where_,

@@ -4,7 +4,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -48,7 +51,7 @@ std::size_t BoundLayout::find(std::string_view name) const {
 
 bool BoundLayout::takes(std::size_t row) const {
   return std::ranges::all_of(conditions_, [&](const Condition& c) {
-    return std::ranges::find(*c.values, table_.row(row)[c.column]) != c.values->end();
+    return contains(*c.values, table_.row(row)[c.column]);
   });
 }
 
@@ -82,11 +85,11 @@ std::int64_t TableRow::integer(std::size_t parameter) const {
   const BoundLayout::Parameter& found = bound_.parameters_[parameter];
   if (found.column != BoundLayout::none) return integer_in(field(found.column), p.name) + p.offset;
   if (found.terms.empty()) return integer_in(p.value, p.name) + p.offset;
-  double out = static_cast<double>(p.offset);
+  double out = as_double(p.offset);
   for (const BoundLayout::Term& term : found.terms) {
-    double product = static_cast<double>(term.factor);
+    double product = as_double(term.factor);
     for (const std::size_t column : term.columns) {
-      product *= static_cast<double>(integer_in(field(column), p.name));
+      product *= as_double(integer_in(field(column), p.name));
     }
     out += product;
   }
@@ -114,7 +117,7 @@ SeriesIdentity TableRow::identity() const {
   if (bound_.kernel_source_ != BoundLayout::none) out.kernel_source = field(bound_.kernel_source_);
   if (bound_.backend_ != BoundLayout::none) out.backend = field(bound_.backend_);
   for (const std::size_t column : bound_.series_) {
-    out.other += (out.other.empty() ? "" : " ") + std::string(field(column));
+    append_item(out.other, " ", field(column));
   }
   return out;
 }
@@ -125,7 +128,7 @@ void TableRow::fail(const std::string& what) const {
 
 std::size_t TableRow::position(std::string_view name) const {
   const auto found = std::ranges::find(layout().parameters, name, &TableParameter::name);
-  return static_cast<std::size_t>(found - layout().parameters.begin());
+  return as_size(found - layout().parameters.begin());
 }
 
 }  // namespace halmark

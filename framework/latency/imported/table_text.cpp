@@ -11,6 +11,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -111,7 +112,7 @@ class GzipTableText : public TableText::Source {
           "is larger than " + std::to_string(table_input.bytes_max / mebibyte) + " MiB of text",
           name());
     }
-    const double ratio = static_cast<double>(unpacked_) / static_cast<double>(packed_ + 1);
+    const double ratio = as_double(unpacked_) / as_double(packed_ + 1);
     if (unpacked_ > mebibyte && ratio > unpacked_ratio_max) {
       throw refused(
           "unpacks to more than " + std::to_string(int(unpacked_ratio_max)) + " times its size",

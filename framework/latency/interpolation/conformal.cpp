@@ -1,11 +1,12 @@
 #include "latency/interpolation/conformal.hpp"
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 double conformal_quantile(std::vector<double> values, double share) {
-  const auto n = static_cast<double>(values.size());
-  const auto rank =
-      std::min(values.size() - 1, static_cast<std::size_t>(std::ceil((n + 1) * share)) - 1);
+  const auto n = as_double(values.size());
+  const auto rank = std::min(values.size() - 1, as_size(std::ceil((n + 1) * share)) - 1);
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(rank));
   return values[rank];
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "kernels/contract.hpp"
 #include "latency/interpolation/conformal.hpp"
@@ -133,7 +134,7 @@ std::string EfficiencyCurve::text() const {
   std::string out;
   const auto add = [&](bool is_used, const char* name, double share) {
     if (!is_used) return;
-    out += fmt::format("{}{} {:.0f} %", out.empty() ? "" : ", ", name, 100 * share);
+    append_item(out, ", ", fmt::format("{} {:.0f} %", name, 100 * share));
   };
   add(has_compute_, "compute", fitted_[compute_e]);
   add(has_memory_, "memory", fitted_[memory_e]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
@@ -58,7 +59,7 @@ std::vector<double> Extrapolation::beyond(std::span<const double> at, const Loca
 std::vector<Extrapolation::Check> Extrapolation::held_out(std::size_t coordinate, End end) const {
   const double low = residuals_.low(coordinate), high = residuals_.high(coordinate);
   const double octaves =
-      std::min(static_cast<double>(held_out_octaves), (high - low) * lengths_[coordinate] / 2);
+      std::min(as_double(held_out_octaves), (high - low) * lengths_[coordinate] / 2);
   std::vector<Check> out;
   if (octaves < 1) return out;
   const double step = octaves / lengths_[coordinate] - octave_rounding;
@@ -102,7 +103,7 @@ const Extrapolation::Calibration& Extrapolation::calibration(std::size_t coordin
   // is judged by the next one as well.
   std::vector<double> errors;
   for (std::size_t octaves = 1; octaves <= held_out_octaves; ++octaves) {
-    const auto end_at = static_cast<double>(octaves);
+    const auto end_at = as_double(octaves);
     for (const Check& c : checks) {
       if (c.octaves > end_at - 1 + octave_rounding && c.octaves <= end_at + octave_rounding) {
         errors.push_back(std::abs(std::log(c.ns / points_[c.point].ns)));
@@ -129,14 +130,14 @@ std::optional<Extrapolation::Figure> Extrapolation::at(std::span<const double> a
     ++ends;
     const End end = at[d] > residuals_.high(d) ? End::high : End::low;
     const Calibration& known = calibration(d, end);
-    const auto reach = static_cast<double>(known.widths.size());
+    const auto reach = as_double(known.widths.size());
     if (octaves[d] > reach + octave_rounding) out.is_calibrated = false;
     if (known.widths.empty()) {
       // Nothing was held out: a factor of two per octave.
       half += octaves[d] * std::log(2.0);
       continue;
     }
-    const auto bin = static_cast<std::size_t>(std::ceil(octaves[d] - octave_rounding)) - 1;
+    const auto bin = as_size(std::ceil(octaves[d] - octave_rounding)) - 1;
     const double width = known.widths[std::min(bin, known.widths.size() - 1)];
     half += width * std::max(1.0, octaves[d] / reach);
   }

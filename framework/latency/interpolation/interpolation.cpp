@@ -1,9 +1,8 @@
 #include "latency/interpolation/interpolation.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "latency/interpolation/conformal.hpp"
 
@@ -129,7 +128,7 @@ std::optional<Latency> Interpolation::extrapolated(Family& family, const Problem
   if (!figures) return std::nullopt;
   std::string which;
   for (std::size_t d = 0; d < octaves.size(); ++d) {
-    if (octaves[d] > 0) which += (which.empty() ? "" : ", ") + family.names[d];
+    if (octaves[d] > 0) append_item(which, ", ", family.names[d]);
   }
   Latency out{.ns = figures->ns,
               .low_ns = figures->low_ns,

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
@@ -66,13 +68,13 @@ InterpolationFamily::InterpolationFamily(std::span<const Point> points, double l
     return;
   }
   for (const Point& p : points) {
-    shapes_ = std::max(shapes_, static_cast<std::size_t>(p.shape) + 1);
+    shapes_ = std::max(shapes_, as_size(p.shape) + 1);
   }
   const bool splits_points = points.size() >= points_to_split;
   const bool splits_shapes = shapes_ >= shapes_to_split;
   const auto calibrates = [&](std::size_t i) { return !splits_points || is_third(i); };
   const auto by_shape = [&](std::size_t i) {
-    return splits_shapes ? is_third(static_cast<std::size_t>(points[i].shape)) : calibrates(i);
+    return splits_shapes ? is_third(as_size(points[i].shape)) : calibrates(i);
   };
   const auto chosen = spread(points.size(), calibration_max, calibrates);
   const auto of_chosen_shapes = spread(points.size(), calibration_max, by_shape);
@@ -251,7 +253,7 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
   double factor = 2;
   if (!bins.factors.empty()) {
     const auto bin = std::ranges::lower_bound(bins.distances, predicted->distance);
-    const auto index = static_cast<std::size_t>(bin - bins.distances.begin());
+    const auto index = as_size(bin - bins.distances.begin());
     factor = bins.factors[std::min(index, bins.factors.size() - 1)];
   }
   out.is_calibrated = bins.residuals >= residuals_min;
@@ -288,7 +290,7 @@ std::string InterpolationFamily::method() const {
     const auto& [octaves, method] = known_.steps[s];
     const bool is_last = s + 1 == known_.steps.size();
     if (!is_last && known_.steps[s + 1].method == method) continue;
-    out += (out.empty() ? "" : ", ") + std::string(name(method));
+    append_item(out, ", ", name(method));
     if (!is_last) out += fmt::format(" up to {:.2f} octaves", octaves);
   }
   return out;
@@ -306,9 +308,8 @@ std::vector<std::size_t> InterpolationFamily::unused_points(std::size_t count) c
 
 std::vector<std::size_t> InterpolationFamily::unused_shapes(std::size_t count) const {
   if (shapes_ < shapes_to_split) return unused_points(count);
-  return spread(points_.size(), count, [&](std::size_t i) {
-    return !is_third(static_cast<std::size_t>(points_[i].shape));
-  });
+  return spread(points_.size(), count,
+                [&](std::size_t i) { return !is_third(as_size(points_[i].shape)); });
 }
 
 }  // namespace halmark

@@ -8,6 +8,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 namespace {
@@ -78,7 +80,7 @@ std::vector<LocalKriging::Neighbour> LocalKriging::neighbours(std::span<const do
   std::vector<Neighbour> heap;
   heap.reserve(neighbours_max + 1);
   const auto here = std::ranges::lower_bound(first_, place.front()) - first_.begin();
-  std::size_t up = static_cast<std::size_t>(here), down = up;
+  std::size_t up = as_size(here), down = up;
   double farthest = std::numeric_limits<double>::infinity();
   const double nearest = left_out.nearer_than * left_out.nearer_than;
   const auto consider = [&](std::size_t i) {
@@ -157,7 +159,7 @@ const LocalKriging::Solved& LocalKriging::solved(std::span<const Neighbour> near
     out.scatter += apart * apart;
   }
   // Neighbours that agree to the last digit still leave doubt.
-  out.scatter = std::max(out.scatter / static_cast<double>(n - 1), 1e-8);
+  out.scatter = std::max(out.scatter / as_double(n - 1), 1e-8);
   known = std::make_shared<const Solved>(std::move(out));
   return *known;
 }

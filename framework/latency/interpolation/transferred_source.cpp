@@ -2,20 +2,13 @@
 
 #include <utility>
 
+#include "core/text/text.hpp"
 #include "latency/imported/collective_type.hpp"
 #include "latency/judged.hpp"
 
 namespace halmark {
 
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TransferredSource::TransferredSource(const Device& target,
                                      std::optional<double> network_bytes_per_s, CurveSolver solver)
@@ -39,12 +32,12 @@ std::optional<Latency> TransferredSource::latency(const Problem& asked, const Wo
               .low_ns = figure->low_ns,
               .high_ns = figure->high_ns,
               .provenance = Provenance::interpolated};
-  out.origin = "transferred from " + joined(figure->devices);
+  out.origin = "transferred from " + join(figure->devices, ", ");
   const PointsOrigin& origin = origins_[figure->series.front()];
   if (origin) out.origin += " of " + origin(problem);
   out.reason =
       out.origin + " by what binds (" + std::string(resource_name(figure->binding)) + "); " +
-      (figure->is_calibrated ? "90 % interval, of devices left out: " + joined(figure->left_out)
+      (figure->is_calibrated ? "90 % interval, of devices left out: " + join(figure->left_out, ", ")
                              : "spread, not calibrated: no device was left out and predicted");
   return judged(std::move(out), roofline::step_bound(asked, work, ceilings_));
 }

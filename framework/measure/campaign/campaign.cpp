@@ -1,10 +1,10 @@
 #include "measure/campaign/campaign.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "host/process/arena.hpp"
@@ -251,7 +251,7 @@ void Campaign::follow_bandwidth() {
 // refuses.
 std::optional<std::string> Campaign::why_too_large(const KernelCase& kernel_case) const {
   if (is_over_nodes(kernel_case)) return std::nullopt;
-  const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+  const auto workers = as_size(case_group(kernel_case).workers());
   const std::int64_t bytes = least_bytes(std::span(&kernel_case, 1));
   return memory_refusal(bytes * static_cast<std::int64_t>(workers), workers, memory_);
 }
@@ -303,8 +303,8 @@ void Campaign::finish(Measurement row, bool is_resumed) {
   progress_.elapsed_s = seconds_since(begin_);
   const std::int64_t measured = progress_.done - progress_.resumed;
   if (measured > 0) {
-    const auto left = static_cast<double>(progress_.total - progress_.done);
-    progress_.left_s = progress_.elapsed_s / static_cast<double>(measured) * left;
+    const auto left = as_double(progress_.total - progress_.done);
+    progress_.left_s = progress_.elapsed_s / as_double(measured) * left;
   }
   progress_.current = row.kernel_case.problem.text();
   rows_.push_back(std::move(row));

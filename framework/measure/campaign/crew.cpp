@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "host/group.hpp"
 
 namespace halmark {
@@ -32,8 +34,8 @@ WorkerOptions worker_options(const CrewOptions& options, int index) {
     worker.limits.hello_s = std::max(worker.limits.hello_s, reach_s);
     return worker;  // no memory of this machine is theirs
   }
-  if (static_cast<std::size_t>(index) < options.arenas.size()) {
-    const SharedMemory& arena = options.arenas[static_cast<std::size_t>(index)];
+  if (as_size(index) < options.arenas.size()) {
+    const SharedMemory& arena = options.arenas[as_size(index)];
     if (arena) worker.arena = &arena;
   }
   return worker;
@@ -61,11 +63,7 @@ std::vector<Outcome<Answer>> finish_all(std::vector<std::unique_ptr<Worker>>& wo
 
 }  // namespace
 
-std::string group_name(std::span<const int> members) {
-  std::string out;
-  for (const int rank : members) out += (out.empty() ? "" : ",") + std::to_string(rank);
-  return out;
-}
+std::string group_name(std::span<const int> members) { return join(members, ","); }
 
 Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
   std::unique_ptr<Crew> crew(new Crew);
@@ -154,15 +152,14 @@ std::optional<WorkerFailure> Crew::join(const RankGroups& groups, bool is_of_all
     auto token = worker(members.front()).token();
     if (!token) return token.failure;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      requests[static_cast<std::size_t>(members[i])] = {
-          .token_hex = token->hex,
-          .rank = static_cast<int>(i),
-          .size = static_cast<int>(members.size()),
-          .group = is_of_all ? std::string() : group_name(members)};
+      requests[as_size(members[i])] = {.token_hex = token->hex,
+                                       .rank = static_cast<int>(i),
+                                       .size = static_cast<int>(members.size()),
+                                       .group = is_of_all ? std::string() : group_name(members)};
     }
   }
   for (int rank = 0; rank < size(); ++rank) {
-    worker(rank).begin_join(requests[static_cast<std::size_t>(rank)]);
+    worker(rank).begin_join(requests[as_size(rank)]);
   }
   const auto joined = finish_all<Done>(workers_, [](Worker& w) { return w.finish_join(); });
   return first_failure(joined);
@@ -176,7 +173,7 @@ std::vector<int> Crew::all_shards() const {
 
 std::vector<Worker*> Crew::pointers(std::span<const int> shards) const {
   std::vector<Worker*> out;
-  for (const int i : shards) out.push_back(workers_[static_cast<std::size_t>(i)].get());
+  for (const int i : shards) out.push_back(workers_[as_size(i)].get());
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "host/nodes/node_group.hpp"
 #include "host/process/barrier.hpp"
 #include "host/process/shared_memory.hpp"
@@ -55,7 +56,7 @@ class Crew {
   int host_threads(int shard = 0) const { return at(shard).cpus().threads(); }  // that it may use
   // What to expect of a start of ranks on several nodes; 0 = they share a machine.
   double start_skew_ns() const { return start_skew_ns_; }
-  Worker& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
+  Worker& worker(int index) { return *workers_[as_size(index)]; }
 
   // `request` with its own rank for every shard.
   std::vector<Outcome<protocol::Staged>> stage(const protocol::Stage& request);
@@ -90,8 +91,8 @@ class Crew {
     protocol::PluginDescription plugin;
     protocol::DeviceDescription device;
   };
-  const Opened& opened(int shard) const { return opened_[static_cast<std::size_t>(shard)]; }
-  const Worker& at(int shard) const { return *workers_[static_cast<std::size_t>(shard)]; }
+  const Opened& opened(int shard) const { return opened_[as_size(shard)]; }
+  const Worker& at(int shard) const { return *workers_[as_size(shard)]; }
   std::vector<int> all_shards() const;
   std::vector<Worker*> pointers(std::span<const int> shards) const;
 

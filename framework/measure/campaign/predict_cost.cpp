@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/stack/measure_in_stack.hpp"
 #include "measure/sampling/stop_rule.hpp"
@@ -92,9 +93,8 @@ class CostOfCampaign {
       cost_.memory.add(grouped.stacks);
     }
     for (const std::size_t index : grouped.cases) {
-      const double seconds = grouped.stacks.empty()
-                                 ? loop_seconds(cases[index])
-                                 : of_all / static_cast<double>(grouped.cases.size());
+      const double seconds = grouped.stacks.empty() ? loop_seconds(cases[index])
+                                                    : of_all / as_double(grouped.cases.size());
       cost_.case_seconds[index] = seconds;
       if (grouped.stacks.empty()) cost_.memory.add(cases[index]);
       cost_.seconds += seconds * rounds_;
@@ -119,10 +119,10 @@ class CostOfCampaign {
   double loop_seconds(const KernelCase& k) {
     const double kernel_s = predicted_ns(k, least_, threads_of(k), priors_) * 1e-9;
     const double sample_s = std::max(kernel_s, rule_.min_sample_ns * 1e-9);
-    const auto samples = static_cast<double>(min_samples_for(rule_, kernel_s * 1e9));
+    const auto samples = as_double(min_samples_for(rule_, kernel_s * 1e9));
     const double sampling_s = std::max(samples * sample_s, std::min(rule_.budget_s, 64 * sample_s));
     // What is generated, packed and copied before the first call: a gather stages its whole table.
-    const auto filled_bytes = static_cast<double>(staged_bytes(k));
+    const auto filled_bytes = as_double(staged_bytes(k));
     arenas_bytes_ = std::max(arenas_bytes_, filled_bytes * case_group(k).workers());
     // Warm-up takes two batches and the gate two more calls.
     return priors_.gate_s + filled_bytes / priors_.pack_bytes_per_s + sampling_s + 4 * sample_s;
@@ -138,7 +138,7 @@ class CostOfCampaign {
       for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
         KernelCase staged = stack.kernels[k];
         staged.sets = static_cast<int>(stack.instances[k]);
-        const auto filled = static_cast<double>(staged_bytes(staged));
+        const auto filled = as_double(staged_bytes(staged));
         filled_of_all += filled;
         staging_s += priors_.stacked_gate_s + filled / priors_.pack_bytes_per_s;
         kernel_s.push_back(predicted_ns(staged, least_, threads_of(staged), priors_) * 1e-9);
@@ -146,9 +146,9 @@ class CostOfCampaign {
       }
       double repetition_s = 0;
       for (const StackStep& step : stack.steps) {
-        repetition_s += kernel_s[static_cast<std::size_t>(step.kernel)];
+        repetition_s += kernel_s[as_size(step.kernel)];
       }
-      const auto least = static_cast<double>(min_samples_for(rule_, repetition_s * 1e9));
+      const auto least = as_double(min_samples_for(rule_, repetition_s * 1e9));
       // A warm repetition, and one that tells how long they take.
       const double sampling_s =
           2 * repetition_s + std::max(least * repetition_s, in_stack_budget_s(rule_));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/units.hpp"
@@ -165,7 +166,7 @@ class CommonSampling {
 
   std::int64_t first_block() const {
     if (rule_.stop == Stop::count) return std::clamp<std::int64_t>(rule_.count, 1, 4 * block_max);
-    return min_samples_for(rule_, first_ns_ * static_cast<double>(series_.repeat));
+    return min_samples_for(rule_, first_ns_ * as_double(series_.repeat));
   }
 
   // Enough to spend the rest of the budget, in few blocks: each block pays probes and a warm-up.
@@ -173,7 +174,7 @@ class CommonSampling {
     if (rule_.stop == Stop::count) {
       return std::clamp<std::int64_t>(rule_.count - taken_, 1, 4 * block_max);
     }
-    const double mean_ns = taken_ > 0 ? sampled_ns_ / static_cast<double>(taken_) : first_ns_;
+    const double mean_ns = taken_ > 0 ? sampled_ns_ / as_double(taken_) : first_ns_;
     const double budget_ns = rule_.budget_s * ns_per_s - clean_ns_;
     const auto wanted = static_cast<std::int64_t>(budget_ns / std::max(1.0, mean_ns));
     return std::clamp(wanted, block_min, block_max);
@@ -203,7 +204,7 @@ class CommonSampling {
     });
     MergedSamples merged = merge(*blocks, series_.repeat);
     for (const Sample& sample : merged.samples) {
-      const double interval_ns = sample_ns(sample) * static_cast<double>(series_.repeat);
+      const double interval_ns = sample_ns(sample) * as_double(series_.repeat);
       sampled_ns_ += interval_ns;
       if (sample.label != SampleLabel::disturbed) clean_ns_ += interval_ns;
       add_labelled(*stop_, sample.label, interval_ns);

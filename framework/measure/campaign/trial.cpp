@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
@@ -110,7 +111,7 @@ class Trial {
   }
 
   double expected_s() const {
-    return 1e-9 * row_.one_time.first_ns * static_cast<double>(options_.rule.min_samples);
+    return 1e-9 * row_.one_time.first_ns * as_double(options_.rule.min_samples);
   }
 
   bool sample() {
@@ -175,7 +176,7 @@ class Trial {
   void widen_by_skew() {
     const auto skew = std::ranges::find(row_.signals, start_skew_signal, &Signal::name);
     if (skew == row_.signals.end() || !skew->value) return;
-    const double each_ns = *skew->value / static_cast<double>(row_.repeat);
+    const double each_ns = *skew->value / as_double(row_.repeat);
     row_.duration_ns_interval.low = std::max(0.0, row_.duration_ns_interval.low - each_ns);
     row_.duration_ns_interval.high += each_ns;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/numeric/random.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -127,7 +128,7 @@ bool TrialGate::accept(const CorrectnessResult& result) {
   sum.worst_ratio = std::max(sum.worst_ratio, result.correctness.worst_ratio);
   const std::string& method = result.correctness.method;
   if (sum.method.find(method) == std::string::npos) {
-    sum.method += (sum.method.empty() ? "" : "; ") + method;
+    append_item(sum.method, "; ", method);
   }
   return result.ok || end(row_, result.status, result.reason);
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <memory>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/case_group.hpp"
@@ -19,7 +21,7 @@ using Choice = std::vector<std::size_t>;
 
 std::size_t default_index(const DomainDescription& domain) {
   const auto at = std::ranges::find(domain.values, domain.default_value);
-  return static_cast<std::size_t>(at - domain.values.begin());
+  return as_size(at - domain.values.begin());
 }
 
 Choice default_choice(std::span<const DomainDescription> domains) {
@@ -83,14 +85,14 @@ std::size_t combinations_of(std::span<const DomainDescription> domains) {
 std::size_t value_index(const DomainDescription& domain, const std::string& text) {
   const auto label = std::ranges::find(domain.labels, text);
   if (label != domain.labels.end()) {
-    return static_cast<std::size_t>(label - domain.labels.begin());
+    return as_size(label - domain.labels.begin());
   }
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   const auto value = std::ranges::find(domain.values, number);
   if (code == std::errc{} && end == text.data() + text.size() && domain.labels.empty() &&
       value != domain.values.end()) {
-    return static_cast<std::size_t>(value - domain.values.begin());
+    return as_size(value - domain.values.begin());
   }
   std::vector<std::string> known = domain.labels;
   if (known.empty()) {
@@ -110,7 +112,7 @@ Config config_of(std::span<const DomainDescription> domains, const VariantFilter
       throw refused("--variants: " + filter.kernel + " has no parameter '" + name + "'", {},
                     suggestion(name, known));
     }
-    choice[static_cast<std::size_t>(domain - domains.begin())] = value_index(*domain, text);
+    choice[as_size(domain - domains.begin())] = value_index(*domain, text);
   }
   return config_of(domains, choice);
 }
@@ -170,7 +172,7 @@ class Interview {
     const bool is_first = out.variants.empty();
     const auto domains = take(worker_->domains(kernel, problem), kernel);
     std::vector<Config> configs = wanted(kernel, domains, out);
-    if (is_first && std::ranges::find(configs, Config{}) == configs.end()) {
+    if (is_first && !contains(configs, Config{})) {
       configs.insert(configs.begin(), Config{});
     }
     add_supported(kernel, configs, is_first, out);
@@ -195,7 +197,7 @@ class Interview {
     for (const VariantFilter& filter : options_.filters) {
       if (!is_here(filter)) continue;
       Config config = config_of(domains, filter);
-      if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
+      if (!contains(configs, config)) configs.push_back(std::move(config));
     }
     return configs;
   }

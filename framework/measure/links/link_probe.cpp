@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -60,23 +61,21 @@ void answer(Socket& client) {
 double LinkProbe::bytes_per_s() const {
   if (sizes.empty()) return 0;
   const double seconds = sizes.back().p50_s - round_trip_p50_s;
-  return static_cast<double>(sizes.back().bytes) / std::max(seconds, 1e-9);
+  return as_double(sizes.back().bytes) / std::max(seconds, 1e-9);
 }
 
 double LinkProbe::slow_bytes_per_s() const {
   if (sizes.empty()) return 0;
   const double seconds = sizes.back().p99_s - round_trip_p50_s;
-  return static_cast<double>(sizes.back().bytes) / std::max(seconds, 1e-9);
+  return as_double(sizes.back().bytes) / std::max(seconds, 1e-9);
 }
 
 LinkProbe probe_link(Socket& peer, const LinkProbeOptions& options) {
   constexpr std::int64_t small = 64, first_size = 1024;
   constexpr std::size_t messages_min = 5, messages_max = 2000;
   const auto stopped = [&] { return options.should_stop && options.should_stop(); };
-  const std::vector<std::byte> payload(static_cast<std::size_t>(options.bytes_max));
-  const auto part = [&](std::int64_t bytes) {
-    return std::span(payload).first(static_cast<std::size_t>(bytes));
-  };
+  const std::vector<std::byte> payload(as_size(options.bytes_max));
+  const auto part = [&](std::int64_t bytes) { return std::span(payload).first(as_size(bytes)); };
   for (int i = 0; i < options.round_trips / 10; ++i) timed_message(peer, part(small));
   std::vector<double> times;
   for (int i = 0; i < options.round_trips && !stopped(); ++i) {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::links {
@@ -95,7 +96,7 @@ void Socket::send(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+      bytes = bytes.subspan(as_size(sent));
     } else if (sent < 0 && errno == EINTR) {
       continue;
     } else if (sent < 0 && errno == EAGAIN) {
@@ -112,7 +113,7 @@ bool Socket::receive(std::span<std::byte> bytes) {
     const ssize_t got = ::recv(descriptor_, bytes.data(), bytes.size(), 0);
     if (got > 0) {
       has_begun = true;
-      bytes = bytes.subspan(static_cast<std::size_t>(got));
+      bytes = bytes.subspan(as_size(got));
     } else if (got == 0 || errno == ECONNRESET) {
       if (!has_begun) return false;
       throw failed("lost", peer_, ECONNRESET);

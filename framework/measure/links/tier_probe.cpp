@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -88,14 +89,14 @@ double copied_bytes_per_s(std::span<std::byte> memory) {
     std::memcpy(memory.data() + (i % 2) * half, memory.data() + (1 - i % 2) * half, half);
     best_s = std::min(best_s, seconds_since(begin));
   }
-  return static_cast<double>(half) / best_s;
+  return as_double(half) / best_s;
 }
 
 }  // namespace
 
 TierProbe probe_memory(std::int64_t working_set_bytes) {
   constexpr int batches = 256, loads_of_batch = 4096;
-  const std::size_t lines = static_cast<std::size_t>(working_set_bytes) / line_bytes;
+  const std::size_t lines = as_size(working_set_bytes) / line_bytes;
   struct alignas(line_bytes) Line {
     std::uint32_t next;
   };
@@ -154,8 +155,8 @@ TierProbe probe_storage(const std::string& folder, std::int64_t file_bytes,
   if (times.empty()) return {};
   return {.latency_p50_s = quantile(times, 0.5),
           .latency_p99_s = quantile(times, 0.99),
-          .read_bytes_per_s = static_cast<double>(file_bytes) / read_s,
-          .write_bytes_per_s = static_cast<double>(file_bytes) / write_s,
+          .read_bytes_per_s = as_double(file_bytes) / read_s,
+          .write_bytes_per_s = as_double(file_bytes) / write_s,
           .bytes = static_cast<std::int64_t>(space.f_blocks) * unit,
           .how = "file of " + std::to_string(file_bytes >> 20) + " MiB past the page cache"};
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
@@ -35,20 +36,19 @@ using Work = std::function<void(int thread, int window)>;
 std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, int windows,
                                                   const Work& work, ClockSource& clock) {
   const int threads = placed.count;
-  std::vector<std::vector<WindowTime>> times(
-      static_cast<std::size_t>(threads),
-      std::vector<WindowTime>(static_cast<std::size_t>(windows)));
+  std::vector<std::vector<WindowTime>> times(as_size(threads),
+                                             std::vector<WindowTime>(as_size(windows)));
   const std::vector<int>& cpus = placed.cpus;
   std::atomic<int> arrived{0};
   const auto body = [&](int thread) {
     if (threads > 1 && !cpus.empty()) {
-      pin_this_thread(cpus[static_cast<std::size_t>(thread) % cpus.size()]);
+      pin_this_thread(cpus[as_size(thread) % cpus.size()]);
     }
     for (int window = 0; window < windows; ++window) {
       // Yielding lets more threads than CPUs finish; with one CPU each it costs nothing.
       arrived.fetch_add(1);
       while (arrived.load() < threads * (window + 1)) std::this_thread::yield();
-      WindowTime& time = times[static_cast<std::size_t>(thread)][static_cast<std::size_t>(window)];
+      WindowTime& time = times[as_size(thread)][as_size(window)];
       time.begin_ns = clock.wall_ns();
       const double cpu_begin_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
       work(thread, window);
@@ -105,7 +105,7 @@ std::int64_t calibrate(const std::function<void(std::int64_t)>& run, double wind
     run(turns);
     const double elapsed_ns = clock.wall_ns() - begin_ns;
     if (elapsed_ns < enough_ns && turns < most) continue;
-    const double wanted = static_cast<double>(turns) * window_ns / std::max(1.0, elapsed_ns);
+    const double wanted = as_double(turns) * window_ns / std::max(1.0, elapsed_ns);
     return std::max<std::int64_t>(1, std::llround(wanted));
   }
 }
@@ -138,11 +138,11 @@ std::vector<Slice> cut_memory(MemoryKernel kernel, std::span<std::byte> memory, 
       (line - reinterpret_cast<std::uintptr_t>(memory.data()) % line) % line;
   if (memory.size() <= skipped) return {{}};
   memory = memory.subspan(skipped);
-  const std::size_t share = memory.size() / static_cast<std::size_t>(threads) / stride * stride;
+  const std::size_t share = memory.size() / as_size(threads) / stride * stride;
   const std::size_t bytes = kernel == MemoryKernel::copy ? share / 2 / stride * stride : share;
   std::vector<Slice> slices;
   for (int thread = 0; thread < threads; ++thread) {
-    std::byte* from = memory.data() + static_cast<std::size_t>(thread) * share;
+    std::byte* from = memory.data() + as_size(thread) * share;
     slices.push_back({from, kernel == MemoryKernel::copy ? from + bytes : nullptr, bytes});
   }
   return slices;
@@ -158,10 +158,9 @@ ProbeRates memory_rates(MemoryPass pass, const std::vector<Slice>& slices,
   const std::int64_t passes = calibrate(
       [&](std::int64_t times) { pass_over(pass, slices.front(), times); }, window_ms * 1e6, clock);
   const auto times = run_together(
-      threads, windows,
-      [&](int thread, int) { pass_over(pass, slices[static_cast<std::size_t>(thread)], passes); },
+      threads, windows, [&](int thread, int) { pass_over(pass, slices[as_size(thread)], passes); },
       clock);
-  return probed(times, bytes_per_pass * static_cast<double>(passes));
+  return probed(times, bytes_per_pass * as_double(passes));
 }
 
 }  // namespace
@@ -198,7 +197,7 @@ ProbeRates probe_peak(std::string_view path, std::string_view isa, const ProbeTh
   const std::int64_t turns = calibrate(found->run, window_ms * 1e6, clock);
   const auto times = run_together(
       threads, windows, [&](int, int) { found->run(turns); }, clock);
-  return probed(times, found->flops_per_iteration * static_cast<double>(turns) * threads.count);
+  return probed(times, found->flops_per_iteration * as_double(turns) * threads.count);
 }
 
 ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
@@ -208,7 +207,7 @@ ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
   const std::vector<Slice> slices = cut_memory(kernel, memory, threads.count);
   if (slices.front().bytes == 0) return {{}, "the working set is too small for these threads"};
   const MemoryPasses passes = memory_passes(detect_cpu_features());
-  const double per_pass = static_cast<double>(slices.front().bytes) * threads.count;
+  const double per_pass = as_double(slices.front().bytes) * threads.count;
   if (kernel == MemoryKernel::read) {
     return memory_rates(passes.read, slices, threads, per_pass, windows, window_ms, clock);
   }
@@ -235,11 +234,9 @@ ProbeRates read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
   const MemoryPass pass = memory_passes(detect_cpu_features()).read;
   const auto times = run_together(
       threads, static_cast<int>(count),
-      [&](int thread, int window) {
-        pass_over(pass, cut[static_cast<std::size_t>(window)][static_cast<std::size_t>(thread)], 1);
-      },
+      [&](int thread, int window) { pass_over(pass, cut[as_size(window)][as_size(thread)], 1); },
       clock);
-  return probed(times, static_cast<double>(cut.front().front().bytes) * threads.count);
+  return probed(times, as_double(cut.front().front().bytes) * threads.count);
 }
 
 ShortPeakProbe::ShortPeakProbe(Dtype dtype, ClockSource& clock) : clock_(clock) {
@@ -258,7 +255,7 @@ double ShortPeakProbe::flops_per_s() {
   const auto times = run_together(
       {}, 2, [&](int, int) { path_.run(iterations_); }, clock_);
   const std::vector<double> rates =
-      rates_of(times, path_.flops_per_iteration * static_cast<double>(iterations_));
+      rates_of(times, path_.flops_per_iteration * as_double(iterations_));
   return rates.empty() ? 0 : std::ranges::max(rates);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "host/machine.hpp"
@@ -28,7 +29,7 @@ double maximum(const std::vector<double>& rates) {
 
 // A window must hold at least one pass over the working set.
 double window_ms(std::int64_t working_set_bytes, double least_ms) {
-  return std::max(least_ms, 2e3 * static_cast<double>(working_set_bytes) / slow_memory_bytes_per_s);
+  return std::max(least_ms, 2e3 * as_double(working_set_bytes) / slow_memory_bytes_per_s);
 }
 
 struct Level {
@@ -65,8 +66,8 @@ class PeakRun {
     const auto paths = probe_({.kind = ProbeKind::peak_paths}).paths;
     const auto memory_levels = levels(caches, memory_bytes);
     constexpr int passes = 2;
-    total_ = static_cast<double>(
-        passes * threads_.size() * (paths.size() + 2 * memory_levels.size() + 1) + 1);
+    total_ =
+        as_double(passes * threads_.size() * (paths.size() + 2 * memory_levels.size() + 1) + 1);
     for (int pass = 0; pass < passes; ++pass) {
       for (const int threads : threads_) {
         for (const auto& path : paths) peak(path, threads);
@@ -211,12 +212,11 @@ std::vector<CacheLevel> parse_caches(std::span<const std::string> caches) {
     CacheLevel cache;
     const char* after =
         std::from_chars(text.data() + 1, text.data() + text.size(), cache.level).ptr;
-    const std::size_t digit =
-        text.find_first_of("0123456789", static_cast<std::size_t>(after - text.data()));
+    const std::size_t digit = text.find_first_of("0123456789", as_size(after - text.data()));
     if (digit == std::string::npos) continue;
     const auto end =
         std::from_chars(text.data() + digit, text.data() + text.size(), cache.bytes).ptr;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    const std::string_view unit(end, as_size(text.data() + text.size() - end));
     const std::size_t letter = unit.find_first_of("KMG");
     const char scale = letter == std::string_view::npos ? ' ' : unit[letter];
     cache.bytes <<= scale == 'K' ? 10 : scale == 'M' ? 20 : scale == 'G' ? 30 : 0;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <string_view>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "measure/sampling/clock_source.hpp"
 
@@ -23,7 +23,7 @@ std::string read_text(const char* path) {
   std::array<char, 4096> text;
   const ssize_t got = ::read(fd, text.data(), text.size());
   close(fd);
-  return got > 0 ? std::string(text.data(), static_cast<std::size_t>(got)) : std::string{};
+  return got > 0 ? std::string(text.data(), as_size(got)) : std::string{};
 }
 
 std::optional<double> value_after(const std::string& text, std::string_view key) {
@@ -43,18 +43,17 @@ Signal load_signal() {
   const std::string text = read_text("/proc/loadavg");
   const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   if (text.empty() || cpus < 1) return absent(signal_name::load_per_cpu, "no /proc/loadavg");
-  return present(signal_name::load_per_cpu,
-                 std::strtod(text.c_str(), nullptr) / static_cast<double>(cpus));
+  return present(signal_name::load_per_cpu, std::strtod(text.c_str(), nullptr) / as_double(cpus));
 }
 
 double tick_ns() {
   timespec tick{};
-  return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? static_cast<double>(tick.tv_nsec) : 0;
+  return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? as_double(tick.tv_nsec) : 0;
 }
 
 double cpus_used_at_least(const CounterReading& counted, std::size_t cpus) {
   static const double tick = tick_ns();
-  const double uncounted_ns = cpus > 1 ? static_cast<double>(cpus - 1) * tick : 0;
+  const double uncounted_ns = cpus > 1 ? as_double(cpus - 1) * tick : 0;
   const double certain_ns = std::max(counted.thread_cpu_ns, counted.cpu_ns - uncounted_ns);
   return certain_ns / std::max(1.0, counted.wall_ns);
 }

@@ -1,5 +1,4 @@
 // The distribution-free 95 % interval of the median is narrow enough.
-#include <algorithm>
 #include <vector>
 
 #include "core/numeric/statistics.hpp"

@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
@@ -38,11 +39,11 @@ class NoiseSettled : public StopRule {
   double relative_stdev() const {
     double sum = 0;
     for (const double noise : window_) sum += noise;
-    const double mean = sum / static_cast<double>(window_.size());
+    const double mean = sum / as_double(window_.size());
     if (mean <= 0) return 0;  // no noise at all
     double squares = 0;
     for (const double noise : window_) squares += (noise - mean) * (noise - mean);
-    return std::sqrt(squares / static_cast<double>(window_.size() - 1)) / mean;
+    return std::sqrt(squares / as_double(window_.size() - 1)) / mean;
   }
 
   std::vector<double> values_;

@@ -1,7 +1,6 @@
 // Ling: experts beside shared ones, dense first layers; the second line normalises q and k and
 // scores by sigmoid.
 #include <array>
-#include <string>
 
 #include "model/families/moe.hpp"
 

@@ -2,7 +2,6 @@
 // behind attention and network, learned positions and token types; a pooler, a head of labels, or a
 // transform in front of the table.
 #include <array>
-#include <string>
 
 #include "model/families/dense.hpp"
 #include "model/spec/model_head.hpp"

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/families/decoder.hpp"
 
 namespace halmark::decoder {
@@ -74,8 +77,7 @@ void read_rotary(ConfigReader& config, ModelSpec& spec) {
   if (factor <= 0 || factor > 1) {
     config.refuse("partial_rotary_factor", "must lie in (0, 1]");
   }
-  spec.rotary_dim =
-      static_cast<std::int64_t>(std::floor(factor * static_cast<double>(spec.head_dim)));
+  spec.rotary_dim = static_cast<std::int64_t>(std::floor(factor * as_double(spec.head_dim)));
   if (spec.rotary_dim % 2 != 0 || spec.rotary_dim < 2) {
     config.refuse("head_dim", "gives a rotated width of " + std::to_string(spec.rotary_dim) +
                                   "; an even width >= 2 is expected");
@@ -107,7 +109,7 @@ std::optional<std::int64_t> longest_context(const ConfigReader& config) {
       continue;
     }
     const auto from = is_yarn && trained ? trained : stated;
-    if (from) return static_cast<std::int64_t>(static_cast<double>(*from) * *factor);
+    if (from) return static_cast<std::int64_t>(as_double(*from) * *factor);
   }
   return stated;
 }
@@ -121,7 +123,7 @@ void read_frame(ConfigReader& config, ModelSpec& spec) {
   spec.hidden = config.required_size("hidden_size");
   spec.vocab = config.required_size("vocab_size");
   spec.max_position = longest_context(config);
-  spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
+  spec.windows.assign(as_size(spec.layers), 0);
 }
 
 }  // namespace
@@ -146,7 +148,7 @@ void read_sizes(ConfigReader& config, ModelSpec& spec) {
 
 void check_layer_count(const ConfigReader& config, const ModelSpec& spec, std::string_view field,
                        std::size_t entries) {
-  if (entries == static_cast<std::size_t>(spec.layers)) return;
+  if (entries == as_size(spec.layers)) return;
   config.refuse(field, "lists " + std::to_string(entries) + " layers, but num_hidden_layers is " +
                            std::to_string(spec.layers));
 }
@@ -158,18 +160,15 @@ std::optional<std::vector<std::string>> read_layer_types(
   if (!types) return std::nullopt;
   check_layer_count(config, spec, "layer_types", types->size());
   for (const std::string& type : *types) {
-    if (std::ranges::find(known, type) != known.end()) continue;
-    std::string names;
-    for (const std::string_view name : known) {
-      names += (names.empty() ? "" : ", ") + std::string(name);
-    }
+    if (contains(known, type)) continue;
+    std::string names = join(known, ", ");
     config.refuse("layer_types", "lists '" + printable(type) + "'; known here: " + names);
   }
   return types;
 }
 
 void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_default) {
-  spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
+  spec.windows.assign(as_size(spec.layers), 0);
   const auto types = read_layer_types(config, spec, {"sliding_attention", "full_attention"});
   if (!config.flag("use_sliding_window").value_or(enabled_by_default)) {
     return config.ignore({"sliding_window"});
@@ -186,7 +185,7 @@ void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_d
   // Layers below max_window_layers keep full attention.
   const auto first = config.size("max_window_layers").value_or(0);
   for (std::int64_t layer = first; layer < spec.layers; ++layer) {
-    spec.windows[static_cast<std::size_t>(layer)] = *window;
+    spec.windows[as_size(layer)] = *window;
   }
 }
 

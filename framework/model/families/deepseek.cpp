@@ -1,7 +1,6 @@
 // DeepSeek-V2 and V3 and Kimi-K2: latent attention, the first layers dense, then routed and shared
 // experts. DeepSeek-MoE and the small text sides of DeepSeek-VL2 have plain attention instead.
 #include <array>
-#include <vector>
 
 #include "model/families/latent.hpp"
 

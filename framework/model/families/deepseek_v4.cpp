@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
 #include "model/families/latent.hpp"
@@ -38,7 +39,7 @@ void read_ratios(const ConfigReader& config, ModelSpec& spec) {
   spec.compressed->ratios.assign(listed->begin(), listed->begin() + spec.layers);
   const std::int64_t listed_ratios = std::ssize(*listed);
   if (listed_ratios > spec.layers) {
-    spec.compressed->prediction_ratio = (*listed)[static_cast<std::size_t>(spec.layers)];
+    spec.compressed->prediction_ratio = (*listed)[as_size(spec.layers)];
   }
   for (const std::int64_t ratio : *listed) {
     if (ratio == 0 || ratio == indexed_ratio || ratio == heavy_ratio) continue;
@@ -86,7 +87,7 @@ void read_deepseek_v4(ConfigReader& config, ModelSpec& spec) {
   compressed.window = config.required_size("sliding_window");
   compressed.streams = config.required_size("hc_mult");
   compressed.sinkhorn_iterations = config.count("hc_sinkhorn_iters").value_or(0);
-  spec.windows.assign(static_cast<std::size_t>(spec.layers), compressed.window);
+  spec.windows.assign(as_size(spec.layers), compressed.window);
   indexer::read(config, spec);
   for (std::size_t i = 0; i < compressed.ratios.size(); ++i) {
     spec.indexer->runs[i] = compressed.ratios[i] == indexed_ratio;
@@ -280,7 +281,7 @@ void build_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
   std::map<std::pair<std::int64_t, std::int32_t>, std::int32_t> types;
   std::map<std::string, int> used_names;
   for (std::int64_t i = 0; i < spec.layers; ++i) {
-    const std::int64_t ratio = spec.compressed->ratios[static_cast<std::size_t>(i)];
+    const std::int64_t ratio = spec.compressed->ratios[as_size(i)];
     const auto [it, is_new] = types.try_emplace({ratio, b.storage_class(i)}, 0);
     if (is_new) {
       it->second = b.begin_layer_type(decoder::numbered(layer_name(ratio), used_names), i);

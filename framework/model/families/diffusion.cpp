@@ -2,7 +2,6 @@
 // (Qwen3's). A step is one denoising pass over all new tokens, each of which sees all others; an
 // answer takes as many passes per block as its steps say.
 #include <array>
-#include <string>
 
 #include "model/families/dense.hpp"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -23,8 +24,7 @@ std::vector<bool> read_full_layers(const ConfigReader& config, const ModelSpec& 
   const std::int64_t period = is_3n(spec) ? 5 : 6;
   std::vector<bool> out;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    out.push_back(types ? (*types)[static_cast<std::size_t>(layer)] == "full_attention"
-                        : (layer + 1) % period == 0);
+    out.push_back(types ? (*types)[as_size(layer)] == "full_attention" : (layer + 1) % period == 0);
   }
   if (!is_3n(spec)) out.back() = true;  // as the class forces it
   return out;
@@ -68,7 +68,7 @@ void read_mixers_gemma(ConfigReader& config, ModelSpec& spec) {
 
 // One width, or one per layer.
 void read_widths(ConfigReader& config, ModelSpec& spec) {
-  const auto layers = static_cast<std::size_t>(spec.layers);
+  const auto layers = as_size(spec.layers);
   if (config.is_list("intermediate_size")) {
     spec.ffn_widths = *config.counts("intermediate_size");
     decoder::check_layer_count(config, spec, "intermediate_size", spec.ffn_widths.size());
@@ -180,7 +180,7 @@ void low_rank_path(const ModelSpec& spec, GraphBuilder& b) {
 }
 
 decoder::FeedForward choose_gemma(const ModelSpec& spec, std::int64_t layer) {
-  const std::int64_t width = spec.ffn_widths[static_cast<std::size_t>(layer)];
+  const std::int64_t width = spec.ffn_widths[as_size(layer)];
   const std::string name = std::string(spec.moe ? "decoder_moe" : "decoder") +
                            (width != spec.ffn_widths.front() ? "_" + std::to_string(width) : "");
   const bool has_streams = spec.layer_inputs->streams > 0;

@@ -1,7 +1,6 @@
 // Granite 4: Mamba-2 in most layers or in none, attention with or without rotation in the others,
 // and in every layer a network that all tokens pass, alone or beside routed experts.
 #include <array>
-#include <string>
 
 #include "model/families/dense.hpp"
 #include "model/families/mixers.hpp"

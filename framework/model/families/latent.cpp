@@ -3,9 +3,9 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
@@ -227,7 +227,7 @@ void read_attention(ConfigReader& config, ModelSpec& spec) {
   if (latent.rope_dim % 2 != 0) config.refuse("qk_rope_head_dim", "must be even");
   spec.head_dim = latent.query_dim();
   spec.rotary_dim = latent.rope_dim;
-  spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
+  spec.windows.assign(as_size(spec.layers), 0);
 }
 
 void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::string_view> known) {
@@ -303,9 +303,8 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
   std::map<std::string, int> used_names;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     const decoder::FeedForward ffn = moe::feed_forward_of(spec, layer);
-    const LayerKind kind = {
-        .mixer = mixer_of(spec, layer).kind,
-        .runs_indexer = spec.indexer && spec.indexer->runs[static_cast<std::size_t>(layer)]};
+    const LayerKind kind = {.mixer = mixer_of(spec, layer).kind,
+                            .runs_indexer = spec.indexer && spec.indexer->runs[as_size(layer)]};
     const auto [it, is_new] = types.try_emplace({ffn.layer_type, kind, b.storage_class(layer)}, 0);
     if (is_new) {
       it->second =

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "core/ranges.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -21,8 +22,7 @@ void read_mixers_lfm2(const ConfigReader& config, ModelSpec& spec) {
   if (!types && !listed) return;
   for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
     const bool attends =
-        types ? (*types)[i] == "full_attention"
-              : std::ranges::find(*listed, static_cast<std::int64_t>(i)) != listed->end();
+        types ? (*types)[i] == "full_attention" : contains(*listed, static_cast<std::int64_t>(i));
     if (!attends) spec.mixers[i] = {.kind = Mixer::convolution};
   }
   for (const std::int64_t layer : listed.value_or(std::vector<std::int64_t>{})) {

@@ -2,8 +2,8 @@
 // in every `interleave_moe_layer_step`th layer, one of the routed ones' width shared by all tokens.
 #include <algorithm>
 #include <array>
-#include <string>
 
+#include "core/ranges.hpp"
 #include "model/families/moe.hpp"
 
 namespace halmark {
@@ -30,11 +30,10 @@ void read_sparse_layers_llama4(const ConfigReader& config, ModelSpec& spec) {
   const auto listed = config.counts("moe_layers");
   config.ignore({"intermediate_size_mlp", "interleave_moe_layer_step"});
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    const bool is_sparse =
-        listed ? std::ranges::find(*listed, layer) != listed->end() : (layer + 1) % step == 0;
+    const bool is_sparse = listed ? contains(*listed, layer) : (layer + 1) % step == 0;
     spec.is_sparse[static_cast<std::size_t>(layer)] = is_sparse;
   }
-  if (std::ranges::find(spec.is_sparse, false) != spec.is_sparse.end()) {
+  if (contains(spec.is_sparse, false)) {
     spec.intermediate = config.required_size("intermediate_size_mlp");
   }
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "core/numeric/cast.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -35,7 +36,7 @@ void read_mamba(ConfigReader& config, ModelSpec& spec) {
   config.ignore({"mixer_rms_eps", "use_mambapy", "use_falcon_mambapy", "d_inner", "d_model",
                  "n_layer", "ssm_cfg", "rescale_prenorm_residual", "fused_add_norm", "rms_norm",
                  "pad_vocab_size_multiple"});
-  spec.mixers.assign(static_cast<std::size_t>(spec.layers), {.kind = Mixer::selective_scan});
+  spec.mixers.assign(as_size(spec.layers), {.kind = Mixer::selective_scan});
 }
 
 decoder::FeedForward choose_nothing(const ModelSpec&, std::int64_t) { return {"mamba", nullptr}; }
@@ -74,7 +75,7 @@ void read_jamba(ConfigReader& config, ModelSpec& spec) {
   scan.has_linear_bias = config.flag("mamba_proj_bias").value_or(false);
   scan.has_inner_norms = true;
   const Every attention = read_every(config, "attn"), experts = read_every(config, "expert");
-  const auto layers = static_cast<std::size_t>(spec.layers);
+  const auto layers = as_size(spec.layers);
   spec.mixers = decoder::uniform_mixers(spec);
   const bool has_experts = config.size("num_experts").value_or(1) > 1;
   if (has_experts) {

@@ -1,7 +1,6 @@
 // Llama 3.2 Vision: layers among those of Llama whose queries see the image instead of the text.
 // Keys and values of an image are made once, when its prompt is read, and kept; a request is taken
 // to have one image of as many tiles as the configuration allows.
-#include <algorithm>
 #include <array>
 #include <string>
 

@@ -3,7 +3,6 @@
 // directions).
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "model/families/dense.hpp"
 #include "model/spec/model_head.hpp"

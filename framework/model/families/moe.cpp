@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/families/dense.hpp"
 
@@ -121,7 +123,7 @@ void emit(const ModelSpec& spec, GraphBuilder& b) {
 decoder::FeedForward feed_forward_of_layers() { return {"decoder_moe", emit}; }
 
 decoder::FeedForward feed_forward_of(const ModelSpec& spec, std::int64_t layer) {
-  if (!spec.is_sparse[static_cast<std::size_t>(layer)]) return dense::feed_forward_of_layers();
+  if (!spec.is_sparse[as_size(layer)]) return dense::feed_forward_of_layers();
   return feed_forward_of_layers();
 }
 
@@ -140,7 +142,7 @@ void read_experts(ConfigReader& config, ModelSpec& spec, std::string_view count_
                                              std::to_string(moe.experts));
   }
   moe.width = config.required_size(width_field);
-  spec.is_sparse.assign(static_cast<std::size_t>(spec.layers), true);
+  spec.is_sparse.assign(as_size(spec.layers), true);
 }
 
 void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
@@ -149,9 +151,8 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
   const auto listed = config.counts("mlp_only_layers").value_or(std::vector<std::int64_t>{});
   bool has_dense = false;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    const bool is_dense = layer < first || (layer + 1) % step != 0 ||
-                          std::ranges::find(listed, layer) != listed.end();
-    spec.is_sparse[static_cast<std::size_t>(layer)] = !is_dense;
+    const bool is_dense = layer < first || (layer + 1) % step != 0 || contains(listed, layer);
+    spec.is_sparse[as_size(layer)] = !is_dense;
     has_dense = has_dense || is_dense;
   }
   if (has_dense) spec.intermediate = config.required_size("intermediate_size");
@@ -164,7 +165,7 @@ void refuse_unmodelled(const ConfigReader& config, std::initializer_list<std::st
 
 void refuse_unmodelled(const ConfigReader& config, std::span<const std::string_view> known) {
   for (const std::string_view field : costly_fields) {
-    if (std::ranges::find(known, field) != known.end() || !config.is_set(field)) continue;
+    if (contains(known, field) || !config.is_set(field)) continue;
     // Every layer, which is what its absence means.
     const bool is_step = field == "decoder_sparse_step" || field == "moe_layer_freq";
     if (is_step && config.is_one(field)) continue;

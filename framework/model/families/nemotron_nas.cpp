@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/numeric/cast.hpp"
 #include "model/families/dense.hpp"
 
 namespace halmark {
@@ -20,7 +21,7 @@ struct Block {
 std::int64_t group_of(const ConfigReader& config, std::string_view field, double value,
                       const ModelSpec& spec) {
   const auto group = static_cast<std::int64_t>(value);
-  if (value < 1 || value > static_cast<double>(spec.heads) || static_cast<double>(group) != value ||
+  if (value < 1 || value > as_double(spec.heads) || as_double(group) != value ||
       spec.heads % group != 0) {
     config.refuse(field, "must divide num_attention_heads " + std::to_string(spec.heads));
   }
@@ -44,8 +45,7 @@ std::vector<Block> blocks_of_objects(const std::vector<ConfigReader>& objects,
     if (!object.flag("attention.no_op").value_or(false)) {
       const auto size = object.size("attention.n_heads_in_group");
       if (!size) object.refuse("attention.n_heads_in_group", "is missing");
-      block.heads_in_group =
-          group_of(object, "attention.n_heads_in_group", static_cast<double>(*size), spec);
+      block.heads_in_group = group_of(object, "attention.n_heads_in_group", as_double(*size), spec);
     }
     if (!object.flag("ffn.no_op").value_or(false)) {
       block.width_factor = object.number("ffn.ffn_mult");
@@ -65,8 +65,7 @@ std::vector<Block> blocks_of_lists(const ConfigReader& config, const ModelSpec& 
     return *list;
   };
   const auto flags = [&](std::string_view field) {
-    auto list = config.flags(field).value_or(
-        std::vector<bool>(static_cast<std::size_t>(spec.layers), false));
+    auto list = config.flags(field).value_or(std::vector<bool>(as_size(spec.layers), false));
     decoder::check_layer_count(config, spec, field, list.size());
     return list;
   };
@@ -103,8 +102,7 @@ std::int64_t ffn_width(const ConfigReader& config, double factor, const ModelSpe
   if (factor <= 0 || factor > factor_max) {
     config.refuse("ffn_mult", "must lie in (0, 1024]");
   }
-  const auto width =
-      static_cast<std::int64_t>(std::floor(2 * factor * static_cast<double>(spec.hidden) / 3));
+  const auto width = static_cast<std::int64_t>(std::floor(2 * factor * as_double(spec.hidden) / 3));
   constexpr std::int64_t multiple = 256;
   return (width + multiple - 1) / multiple * multiple;
 }
@@ -133,7 +131,7 @@ void read_nemotron_nas(ConfigReader& config, ModelSpec& spec) {
 }
 
 decoder::FeedForward choose_nemotron_nas(const ModelSpec& spec, std::int64_t layer) {
-  const std::int64_t width = spec.ffn_widths[static_cast<std::size_t>(layer)];
+  const std::int64_t width = spec.ffn_widths[as_size(layer)];
   const bool has_attention = mixer_of(spec, layer).kind == Mixer::attention;
   if (width == 0) return {has_attention ? "attention" : "no_op", nullptr};
   return {(has_attention ? "decoder_" : "ffn_") + std::to_string(width),

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/families/moe.hpp"
 
@@ -19,9 +21,8 @@ constexpr std::array<std::string_view, 3> step3p7_types = {"step3p5", "step3p7",
 // Lists of the first files go on over the prediction modules.
 void check_padded(const ConfigReader& config, const ModelSpec& spec, const char* field,
                   std::size_t entries) {
-  const auto modules =
-      static_cast<std::size_t>(config.count("num_nextn_predict_layers").value_or(0));
-  if (entries == static_cast<std::size_t>(spec.layers) + modules) return;
+  const auto modules = as_size(config.count("num_nextn_predict_layers").value_or(0));
+  if (entries == as_size(spec.layers) + modules) return;
   decoder::check_layer_count(config, spec, field, entries);
 }
 
@@ -79,9 +80,9 @@ void read_sparse_layers_step3p7(ConfigReader& config, ModelSpec& spec) {
   const auto listed = numbers_in(config, "moe_layers_enum");
   const std::int64_t first = config.count("first_k_dense_replace").value_or(3);
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    const auto i = static_cast<std::size_t>(layer);
+    const auto i = as_size(layer);
     spec.is_sparse[i] = types       ? (*types)[i] == "sparse"
-                        : is_listed ? std::ranges::find(listed, layer) != listed.end()
+                        : is_listed ? contains(listed, layer)
                                     : layer >= first;
     if (!spec.is_sparse[i]) spec.intermediate = config.required_size("intermediate_size");
   }

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "model/families/decoder.hpp"
 #include "model/spec/stored_layers.hpp"
 
@@ -83,7 +85,7 @@ void read_layers(const ConfigReader& config, ModelSpec& spec) {
 }
 
 const StoredLayer& layer_of(const ModelSpec& spec, std::size_t layer) {
-  return spec.stored_layers->kinds[static_cast<std::size_t>(spec.stored_layers->of_layer[layer])];
+  return spec.stored_layers->kinds[as_size(spec.stored_layers->of_layer[layer])];
 }
 
 // Experts of every layer are as many and as wide: their rows are planned once.
@@ -140,7 +142,7 @@ const StoredMatrix* ends_with_any(const StoredLayer& layer,
 // Their products and their cache follow from the rows of queries and keys; how many heads those are
 // changes little.
 void read_heads(ConfigReader& config, ModelSpec& spec) {
-  spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
+  spec.windows.assign(as_size(spec.layers), 0);
   const auto& kinds = spec.stored_layers->kinds;
   const auto attending = std::ranges::find_if(kinds, attends);
   if (attending == kinds.end()) {
@@ -200,7 +202,7 @@ void read_formats(const ConfigReader& config, ModelSpec& spec,
   const std::optional<Quantization> usual = main;
   std::map<std::pair<std::string, std::int32_t>, StoredOtherwise> otherwise;
   const auto note = [&](const StoredMatrix& m, std::size_t layer) {
-    const bool is_known = std::ranges::find(main.kinds, m.kind) != main.kinds.end();
+    const bool is_known = contains(main.kinds, m.kind);
     if (m.format && !is_known) main.kinds.push_back(m.kind);
     if (m.format == usual) return;
     const std::int32_t kind =
@@ -209,7 +211,7 @@ void read_formats(const ConfigReader& config, ModelSpec& spec,
     one.kind = m.kind;
     one.linear = m.name;
     one.format = m.format;
-    one.layers.resize(static_cast<std::size_t>(spec.layers));
+    one.layers.resize(as_size(spec.layers));
     if (layer < one.layers.size()) one.layers[layer] = true;
   };
   for (std::size_t i = 0; i < spec.stored_layers->of_layer.size(); ++i) {
@@ -220,11 +222,10 @@ void read_formats(const ConfigReader& config, ModelSpec& spec,
   main.packs_embedding = embedding && embedding->format;
   if (main.packs_embedding && embedding->format != usual) {
     spec.stored_otherwise.push_back({main.kinds.front(), "embed_tokens",
-                                     std::vector<bool>(static_cast<std::size_t>(spec.layers)),
-                                     embedding->format});
+                                     std::vector<bool>(as_size(spec.layers)), embedding->format});
   }
   for (auto& [name, one] : otherwise) {
-    const bool is_packed = std::ranges::find(main.kinds, one.kind) != main.kinds.end();
+    const bool is_packed = contains(main.kinds, one.kind);
     if (is_packed) spec.stored_otherwise.push_back(std::move(one));
   }
   config.ignore({"quantization_config"});

@@ -1,6 +1,5 @@
 // Architectures that are known and refused, and what is near to a name that is not known.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -21,13 +21,13 @@ class LogFactorials {
  public:
   explicit LogFactorials(std::int64_t largest) {
     for (std::int64_t n = 0; n <= largest; ++n) {
-      values_.push_back(std::lgamma(static_cast<double>(n + 1)));
+      values_.push_back(std::lgamma(as_double(n + 1)));
     }
   }
   double choose(std::int64_t n, std::int64_t k) const { return at(n) - at(k) - at(n - k); }
 
  private:
-  double at(std::int64_t n) const { return values_[static_cast<std::size_t>(n)]; }
+  double at(std::int64_t n) const { return values_[as_size(n)]; }
   std::vector<double> values_;
 };
 
@@ -36,7 +36,7 @@ class LogFactorials {
 double chance_of_at_most(std::int64_t limit, std::int64_t each, std::int64_t top_k,
                          std::int64_t ranks, const LogFactorials& log) {
   // fits[k]: chance that k picks among the experts of the ranks so far keep to the limit.
-  std::vector<double> fits(static_cast<std::size_t>(top_k) + 1, 0.0);
+  std::vector<double> fits(as_size(top_k) + 1, 0.0);
   fits[0] = 1;
   for (std::int64_t rank = 1; rank <= ranks; ++rank) {
     const std::int64_t pool = rank * each;
@@ -46,8 +46,7 @@ double chance_of_at_most(std::int64_t limit, std::int64_t each, std::int64_t top
         if (picks - own > pool - each) continue;
         const double chance = std::exp(
             log.choose(each, own) + log.choose(pool - each, picks - own) - log.choose(pool, picks));
-        next[static_cast<std::size_t>(picks)] +=
-            chance * fits[static_cast<std::size_t>(picks - own)];
+        next[as_size(picks)] += chance * fits[as_size(picks - own)];
       }
     }
     fits = std::move(next);
@@ -65,7 +64,7 @@ double imbalance_of_one_token(std::int64_t experts, std::int64_t top_k, std::int
     if (more < negligible) break;
     expected += more;
   }
-  return expected * static_cast<double>(ranks) / static_cast<double>(top_k);
+  return expected * as_double(ranks) / as_double(top_k);
 }
 
 // The first top_k of a shuffle are one token's experts. The order is never restored: any order is
@@ -75,37 +74,36 @@ double simulated_imbalance(std::int64_t experts, std::int64_t top_k, std::int64_
   constexpr std::uint64_t seed = 0x6c6f6164;
   constexpr std::int64_t picks_wanted = std::int64_t{1} << 21;
   const std::int64_t trials = std::clamp<std::int64_t>(picks_wanted / (tokens * top_k), 256, 32768);
-  std::vector<std::int64_t> rank_of(static_cast<std::size_t>(experts));
+  std::vector<std::int64_t> rank_of(as_size(experts));
   for (std::size_t i = 0; i < rank_of.size(); ++i) {
     rank_of[i] = static_cast<std::int64_t>(i) / (experts / ranks);
   }
-  std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks));
+  std::vector<std::int64_t> loads(as_size(ranks));
   std::uint64_t counter = 0;
   std::int64_t sum_of_maxima = 0;
   for (std::int64_t trial = 0; trial < trials; ++trial) {
     std::ranges::fill(loads, 0);
     for (std::int64_t token = 0; token < tokens; ++token) {
-      for (std::size_t i = 0; i < static_cast<std::size_t>(top_k); ++i) {
+      for (std::size_t i = 0; i < as_size(top_k); ++i) {
         const auto other = i + uniform_below(hash_u64(seed, counter++), rank_of.size() - i);
         std::swap(rank_of[i], rank_of[other]);
-        ++loads[static_cast<std::size_t>(rank_of[i])];
+        ++loads[as_size(rank_of[i])];
       }
     }
     sum_of_maxima += std::ranges::max(loads);
   }
-  const double mean =
-      static_cast<double>(tokens) * static_cast<double>(top_k) / static_cast<double>(ranks);
-  return static_cast<double>(sum_of_maxima) / static_cast<double>(trials) / mean;
+  const double mean = as_double(tokens) * as_double(top_k) / as_double(ranks);
+  return as_double(sum_of_maxima) / as_double(trials) / mean;
 }
 
 }  // namespace
 
 double expected_distinct_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) {
   // Exact where nothing is left to chance.
-  if (tokens == 1 || top_k == experts) return static_cast<double>(top_k);
-  const double share = static_cast<double>(top_k) / static_cast<double>(experts);
-  const double missed = static_cast<double>(tokens) * std::log1p(-share);
-  return static_cast<double>(experts) * -std::expm1(missed);
+  if (tokens == 1 || top_k == experts) return as_double(top_k);
+  const double share = as_double(top_k) / as_double(experts);
+  const double missed = as_double(tokens) * std::log1p(-share);
+  return as_double(experts) * -std::expm1(missed);
 }
 
 // E[max] = integral of (1 - F^n) over x > 0 minus that of F^n over x < 0, F the normal
@@ -118,7 +116,7 @@ double expected_normal_maximum(std::int64_t count) {
   constexpr double step = end / steps;
   const auto power = [&](double x) {
     const double below = 0.5 * std::erfc(-x / std::numbers::sqrt2);
-    return std::pow(below, static_cast<double>(count));
+    return std::pow(below, as_double(count));
   };
   double sum = 0;
   for (int i = 0; i <= steps; ++i) {
@@ -131,13 +129,12 @@ double expected_normal_maximum(std::int64_t count) {
 double expected_imbalance(std::int64_t experts, std::int64_t top_k, std::int64_t ranks,
                           std::int64_t tokens) {
   if (ranks == 1 || top_k == experts) return 1;
-  const auto e = static_cast<double>(experts), k = static_cast<double>(top_k);
-  if (tokens == 1 && static_cast<double>(ranks) * k * k * k <= exact_terms_max) {
+  const auto e = as_double(experts), k = as_double(top_k);
+  if (tokens == 1 && as_double(ranks) * k * k * k <= exact_terms_max) {
     return imbalance_of_one_token(experts, top_k, ranks);
   }
   if (tokens < normal_tokens_min) return simulated_imbalance(experts, top_k, ranks, tokens);
-  const double variance =
-      static_cast<double>(ranks) / (static_cast<double>(tokens) * k) * (e - k) / (e - 1);
+  const double variance = as_double(ranks) / (as_double(tokens) * k) * (e - k) / (e - 1);
   return 1 + expected_normal_maximum(ranks) * std::sqrt(variance);
 }
 

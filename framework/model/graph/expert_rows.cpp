@@ -5,6 +5,7 @@
 #include <array>
 #include <cassert>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/routing.hpp"
 #include "model/graph/builder.hpp"
 #include "model/graph/expert_imbalance.hpp"
@@ -69,20 +70,19 @@ void GraphBuilder::plan_routing(const ExpertSpec& experts) {
 
   const std::int64_t heaviest = heaviest_rank(of_group, layout_.ep);
   const auto whole = counts(whole_tokens);
-  graph_.expert_use = ExpertUse{
-      .active = active_experts(whole, {0, experts.experts}),
-      .held_per_rank = experts.experts / layout_.ep,
-      .active_per_rank =
-          active_experts(of_group, local_experts(experts.experts, layout_.ep, heaviest)),
-      .imbalance = static_cast<double>(rows_.of_rank[static_cast<std::size_t>(heaviest)]) *
-                   layout_.ep / static_cast<double>(tokens * experts.top_k)};
+  graph_.expert_use = ExpertUse{.active = active_experts(whole, {0, experts.experts}),
+                                .held_per_rank = experts.experts / layout_.ep,
+                                .active_per_rank = active_experts(
+                                    of_group, local_experts(experts.experts, layout_.ep, heaviest)),
+                                .imbalance = as_double(rows_.of_rank[as_size(heaviest)]) *
+                                             layout_.ep / as_double(tokens * experts.top_k)};
   if (skew != 0) {
     graph_.expert_use->rank_imbalance = graph_.expert_use->imbalance;
     return;
   }
   graph_.expert_use->rank_imbalance = routed_share().imbalance(tokens_.local.value());
   rows_.whole_weights = expected_distinct_experts(experts.experts, experts.top_k, whole_tokens) /
-                        static_cast<double>(graph_.expert_use->active);
+                        as_double(graph_.expert_use->active);
 }
 
 RoutedShare GraphBuilder::routed_share() const {
@@ -116,7 +116,7 @@ GraphBuilder::RowPlaces GraphBuilder::group_rows() const {
   for (int rank = 0; rank < layout_.ep; ++rank) {
     RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
     place.ep_rank = rank;
-    place.rows = rows_.of_rank[static_cast<std::size_t>(rank)];
+    place.rows = rows_.of_rank[as_size(rank)];
   }
   return out;
 }
@@ -127,7 +127,7 @@ GraphBuilder::RowPlaces GraphBuilder::tensor_rows() const {
     RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
     const int share = rank / layout_.across_replicas;
     place.ep_rank = share;
-    place.rows = rows_.dispatched[static_cast<std::size_t>(share)];
+    place.rows = rows_.dispatched[as_size(share)];
   }
   return out;
 }

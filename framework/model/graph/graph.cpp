@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/families/family.hpp"
 #include "model/families/prediction.hpp"
@@ -87,15 +88,14 @@ std::vector<std::int32_t> OperatorGraph::stage_sequence(std::size_t stage) const
   out.insert(out.end(), first, first + cut.layers);
   if (cut.has_head && head_type) out.push_back(*head_type);
   if (cut.has_head && prediction_type) {
-    out.insert(out.end(), static_cast<std::size_t>(drafted), *prediction_type);
+    out.insert(out.end(), as_size(drafted), *prediction_type);
   }
   if (pipeline_type) out.push_back(*pipeline_type);
   return out;
 }
 
 bool OperatorGraph::is_prediction(const Operator& op) const {
-  return prediction_type &&
-         op.layer_type == layer_types[static_cast<std::size_t>(*prediction_type)].name;
+  return prediction_type && op.layer_type == layer_types[as_size(*prediction_type)].name;
 }
 
 std::int64_t OperatorGraph::prediction_instances() const {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "model/graph/draft.hpp"
 
 namespace halmark {
@@ -23,7 +25,7 @@ void GraphBuilder::keep_stored_otherwise() {
     std::vector<bool> apart;
     for (const StoredOtherwise& one : all) {
       const bool is_head = one.kind == KernelKind::head;
-      apart.push_back(!is_head && one.layers[static_cast<std::size_t>(layer)]);
+      apart.push_back(!is_head && one.layers[as_size(layer)]);
     }
     const auto next = static_cast<std::int32_t>(classes.size());
     storage_classes_.push_back(classes.try_emplace(std::move(apart), next).first->second);
@@ -31,7 +33,7 @@ void GraphBuilder::keep_stored_otherwise() {
 }
 
 std::int32_t GraphBuilder::storage_class(std::int64_t layer) const {
-  return storage_classes_.empty() ? 0 : storage_classes_[static_cast<std::size_t>(layer)];
+  return storage_classes_.empty() ? 0 : storage_classes_[as_size(layer)];
 }
 
 const StoredOtherwise* GraphBuilder::stored_apart(std::string_view linear) const {
@@ -107,8 +109,7 @@ Extent GraphBuilder::stored_table_bytes(const Extent& rows, std::int64_t columns
   const std::vector<StoredOtherwise>& all = graph_.spec.stored_otherwise;
   // A layer may have a matrix of that name.
   const auto apart = std::ranges::find_if(all, [](const StoredOtherwise& one) {
-    return one.linear == "embed_tokens" && one.format &&
-           std::ranges::find(one.layers, true) == one.layers.end();
+    return one.linear == "embed_tokens" && one.format && !contains(one.layers, true);
   });
   const Quantization& format = apart == all.end() ? *stated : *apart->format;
   const auto bytes = [&](const Size& of) {

@@ -4,7 +4,6 @@
 #include "model/graph/size.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
 

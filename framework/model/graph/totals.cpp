@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "model/graph/builder.hpp"
 
 namespace halmark {
@@ -11,7 +12,7 @@ namespace halmark {
 // last also has the head.
 void GraphBuilder::cut_stages() {
   const Parallel& parallel = graph_.configuration.parallel;
-  const auto pp = static_cast<std::size_t>(parallel.pp);
+  const auto pp = as_size(parallel.pp);
   const std::size_t layers = graph_.layers.size();
   std::int64_t first = 0;
   for (std::size_t stage = 0; stage < pp; ++stage) {
@@ -28,9 +29,8 @@ void GraphBuilder::count_executions() {
   for (Operator& op : graph_.operators) op.stage_counts.assign(graph_.stages.size(), 0);
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
     for (const std::int32_t type : graph_.stage_sequence(stage)) {
-      for (const std::int32_t index :
-           graph_.layer_types[static_cast<std::size_t>(type)].operators) {
-        Operator& op = graph_.operators[static_cast<std::size_t>(index)];
+      for (const std::int32_t index : graph_.layer_types[as_size(type)].operators) {
+        Operator& op = graph_.operators[as_size(index)];
         ++op.stage_counts[stage];
         ++op.count;
       }
@@ -40,15 +40,15 @@ void GraphBuilder::count_executions() {
 
 void GraphBuilder::sum_totals() {
   GraphTotals& totals = graph_.totals;
-  const auto micro_batches = static_cast<double>(graph_.micro_batches());
+  const auto micro_batches = as_double(graph_.micro_batches());
   std::vector<GraphTotals> stages(graph_.stages.size());
   for (Operator& op : graph_.operators) {
-    const auto count = static_cast<double>(op.count);
+    const auto count = as_double(op.count);
     op.flops = count * op.whole_work.flops();
     op.matmul_flops = count * op.whole_work.matmul_flops;
     op.bytes = count * op.whole_work.bytes();
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-      const double executions = micro_batches * static_cast<double>(op.stage_counts[stage]);
+      const double executions = micro_batches * as_double(op.stage_counts[stage]);
       const double flops = executions * op.rank_work.flops();
       const double matmul_flops = executions * op.rank_work.matmul_flops;
       const double bytes = executions * op.rank_work.bytes();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/pricing/run_interval.hpp"
@@ -31,12 +32,11 @@ void Composer::place_stages(const StackPlacement& placement) {
   const Parallel& parallel = graph_.configuration.parallel;
   for (int stage = 0; stage < parallel.pp; ++stage) {
     for (const int rank : distinct_ranks(parallel, placement.ranks, stage)) {
-      stages_.push_back(
-          {.stage = stage,
-           .rank = rank,
-           .ranks = ranks_like(parallel, placement.ranks, stage, rank),
-           .kernels = stage_kernels(graph_, placement.of_rank(rank),
-                                    static_cast<std::size_t>(stage), most_at_work(graph_))});
+      stages_.push_back({.stage = stage,
+                         .rank = rank,
+                         .ranks = ranks_like(parallel, placement.ranks, stage, rank),
+                         .kernels = stage_kernels(graph_, placement.of_rank(rank), as_size(stage),
+                                                  most_at_work(graph_))});
     }
   }
 }
@@ -51,7 +51,7 @@ void Composer::fill_and_drain(const StackPlacement& placement) {
       const AtWork key{i, slot.stages};
       if (!slot.has(stages_[i].stage) || at_work_.contains(key)) continue;
       at_work_[key] = stage_kernels(graph_, placement.of_rank(stages_[i].rank),
-                                    static_cast<std::size_t>(stages_[i].stage), slot.stages);
+                                    as_size(stages_[i].stage), slot.stages);
       for (const StageKernel& kernel : at_work_[key]) table_.index_of(kernel.kernel_case);
     }
   }
@@ -67,7 +67,7 @@ StepSum Composer::compile(KernelTable& table) const {
   const bool is_placed = !facts_.of_ranks.empty();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     for (const StageKernel& kernel : stages_[i].kernels) {
-      out.terms.push_back({table.index_of(kernel.kernel_case), static_cast<double>(kernel.count)});
+      out.terms.push_back({table.index_of(kernel.kernel_case), as_double(kernel.count)});
     }
     if (is_placed) {
       out.end_placed(i > 0 && stages_[i].stage == stages_[i - 1].stage);
@@ -75,9 +75,9 @@ StepSum Composer::compile(KernelTable& table) const {
       out.end_stage();
     }
   }
-  out.micro_batches = static_cast<double>(graph_.micro_batches());
+  out.micro_batches = as_double(graph_.micro_batches());
   const Workload& workload = graph_.configuration.workload;
-  out.tokens = static_cast<double>(workload.batch) * static_cast<double>(workload.new_tokens);
+  out.tokens = as_double(workload.batch) * as_double(workload.new_tokens);
   out.ideal_ns = ideal_ns(&DeviceFacts::measured).value;
   out.spread = unconfirmed_spread(graph_.spec);
   return out;
@@ -95,7 +95,7 @@ OperatorShare Composer::share(const Operator& op, const KernelCase& kernel_case,
   const Work work = op.of_context_rank.empty()
                         ? op.local_work
                         : find_contract(kernel_case.problem.op)->work(kernel_case.problem.params);
-  const auto count = static_cast<double>(executions);
+  const auto count = as_double(executions);
   OperatorShare out;
   out.name = op.name;
   out.layer_type = op.layer_type;
@@ -120,7 +120,7 @@ OperatorShare Composer::share(const Operator& op, const KernelCase& kernel_case,
 
 // Its place among the stages that the sum states once.
 std::size_t Composer::slowest_of_sum(const Price& priced) const {
-  return static_cast<std::size_t>(
+  return as_size(
       std::ranges::find(sum_.stages, priced.slowest_stage, &StepSum::Stage::first_stage) -
       sum_.stages.begin());
 }
@@ -146,13 +146,13 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
                                             const Price& priced) const {
   std::map<std::pair<std::int32_t, std::int32_t>, OperatorShare> found;  // by operator, by kernel
   const auto add_stage = [&](const PlacedStage& placed, std::int64_t turns) {
-    const auto stage = static_cast<std::size_t>(placed.stage);
+    const auto stage = as_size(placed.stage);
     for (const StageKernel& kernel : placed.kernels) {
       const std::int32_t at = table_.find(kernel.kernel_case);
       for (const std::int32_t index : kernel.operators) {
-        const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-        OperatorShare one = share(op, kernel.kernel_case, *latencies[static_cast<std::size_t>(at)],
-                                  turns * op.stage_counts[stage]);
+        const Operator& op = graph_.operators[as_size(index)];
+        OperatorShare one =
+            share(op, kernel.kernel_case, *latencies[as_size(at)], turns * op.stage_counts[stage]);
         const auto [it, is_new] = found.try_emplace({index, at}, std::move(one));
         if (!is_new) add_share(it->second, one);
       }
@@ -161,7 +161,7 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
   if (priced.is_way) {
     for (const PlacedStage& placed : stages_) add_stage(placed, 1);
   } else {
-    add_stage(stages_[static_cast<std::size_t>(priced.slowest_stage)], graph_.micro_batches());
+    add_stage(stages_[as_size(priced.slowest_stage)], graph_.micro_batches());
   }
   std::vector<OperatorShare> out;
   for (auto& [place, operator_share] : found) out.push_back(std::move(operator_share));
@@ -219,8 +219,8 @@ std::optional<StepAlone> Composer::alone(std::span<const KernelTime> times) cons
       if (stages_[i].stage != stage) continue;
       KernelTime placed = no_executions;
       for (const StageKernel& kernel : kernels_at({i, at_work})) {
-        const auto at = static_cast<std::size_t>(table_.find(kernel.kernel_case));
-        add(placed, static_cast<double>(kernel.count) * times[at]);
+        const auto at = as_size(table_.find(kernel.kernel_case));
+        add(placed, as_double(kernel.count) * times[at]);
       }
       it->second = largest(it->second, placed);
     }
@@ -241,26 +241,25 @@ std::map<std::string, double> Composer::operators_ns(const Lookup& lookup,
   for (const PipelineSlot& slot : slots_) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (!slot.has(stages_[i].stage)) continue;
-      const auto stage = static_cast<std::size_t>(stages_[i].stage);
+      const auto stage = as_size(stages_[i].stage);
       for (const StageKernel& kernel : kernels_at({i, slot.stages})) {
         const double ns = lookup(kernel.kernel_case).value_or(Latency{}).ns;
         for (const std::int32_t index : kernel.operators) {
-          const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-          const double all_ns = ns * static_cast<double>(op.stage_counts[stage]);
+          const Operator& op = graph_.operators[as_size(index)];
+          const double all_ns = ns * as_double(op.stage_counts[stage]);
           of_stage[i][op.name] += all_ns;
           total_ns[i] += all_ns;
         }
       }
     }
   }
-  out = std::move(
-      of_stage[static_cast<std::size_t>(std::ranges::max_element(total_ns) - total_ns.begin())]);
+  out = std::move(of_stage[as_size(std::ranges::max_element(total_ns) - total_ns.begin())]);
   if (!graph_.pipeline_type) return out;
   // Idle stages take part in every shift.
-  const auto& shifts = graph_.layer_types[static_cast<std::size_t>(*graph_.pipeline_type)];
+  const auto& shifts = graph_.layer_types[as_size(*graph_.pipeline_type)];
   for (const std::int32_t index : shifts.operators) {
-    out[graph_.operators[static_cast<std::size_t>(index)].name] *=
-        static_cast<double>(slots_.size()) / static_cast<double>(graph_.micro_batches());
+    out[graph_.operators[as_size(index)].name] *=
+        as_double(slots_.size()) / as_double(graph_.micro_batches());
   }
   return out;
 }

@@ -2,6 +2,8 @@
 #include <span>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "model/pricing/composer.hpp"
 #include "model/pricing/step_energy.hpp"
@@ -68,9 +70,9 @@ void Composer::judge_energy(std::span<const std::optional<Latency>> latencies,
     sum.begin_ranks(placed.stage == stage);
     stage = placed.stage;
     for (const StageKernel& kernel : placed.kernels) {
-      const auto at = static_cast<std::size_t>(table_.find(kernel.kernel_case));
+      const auto at = as_size(table_.find(kernel.kernel_case));
       const auto executions = placed.ranks * kernel.count * graph_.micro_batches();
-      sum.add(kernel.kernel_case, *latencies[at], static_cast<double>(executions));
+      sum.add(kernel.kernel_case, *latencies[at], as_double(executions));
     }
   }
   auto metered = sum.energy();
@@ -90,16 +92,15 @@ void Composer::assume_energy(const std::string& why, Estimate& estimate) const {
   const int alike = is_placed ? 1 : graph_.configuration.parallel.devices();
   StepEnergy out;
   for (const DeviceFacts& facts : kinds) {
-    const auto one =
-        assumed_energy(facts.measured, facts.datasheet,
-                       static_cast<double>(alike) / facts.shard.parts, estimate.step_ns);
+    const auto one = assumed_energy(facts.measured, facts.datasheet,
+                                    as_double(alike) / facts.shard.parts, estimate.step_ns);
     if (!one) {
       estimate.energy_reason = why + ", and no power of the device is known";
       return;
     }
     out.joules += one->joules;
     if (out.origin.find(one->origin) == std::string::npos)
-      out.origin += (out.origin.empty() ? "" : "; ") + one->origin;
+      append_item(out.origin, "; ", one->origin);
   }
   estimate.energy = std::move(out);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/memory_text.hpp"
@@ -14,13 +14,13 @@ namespace halmark {
 namespace {
 
 const LayerType* type_of(const OperatorGraph& graph, std::optional<std::int32_t> index) {
-  return index ? &graph.layer_types[static_cast<std::size_t>(*index)] : nullptr;
+  return index ? &graph.layer_types[as_size(*index)] : nullptr;
 }
 
 const Operator* first_of(const OperatorGraph& graph, const LayerType* type, OperatorKind kind) {
   if (type == nullptr) return nullptr;
   for (const std::int32_t index : type->operators) {
-    const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+    const Operator& op = graph.operators[as_size(index)];
     if (op.kind == kind) return &op;
   }
   return nullptr;
@@ -59,8 +59,7 @@ std::vector<std::int32_t> caching_layers(const OperatorGraph& graph, std::int64_
   const auto begin = graph.layers.begin() + first;
   std::vector<std::int32_t> out(begin, begin + layers);
   if (has_head && graph.prediction_type) {
-    out.insert(out.end(), static_cast<std::size_t>(graph.prediction_instances()),
-               *graph.prediction_type);
+    out.insert(out.end(), as_size(graph.prediction_instances()), *graph.prediction_type);
   }
   return out;
 }
@@ -86,9 +85,8 @@ std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
 std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
   double bytes = 0;
   for (const std::int32_t type : caching_layers(graph)) {
-    for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
-      bytes += static_cast<double>(cache.entry_bytes.whole.constant()) /
-               static_cast<double>(cache.tokens_per_entry);
+    for (const LayerCache& cache : graph.layer_types[as_size(type)].caches) {
+      bytes += as_double(cache.entry_bytes.whole.constant()) / as_double(cache.tokens_per_entry);
     }
   }
   return std::llround(bytes);
@@ -97,7 +95,7 @@ std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
 std::int64_t state_bytes_per_sequence(const OperatorGraph& graph) {
   std::int64_t bytes = 0;
   for (const std::int32_t type : caching_layers(graph)) {
-    for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+    for (const LayerCache& cache : graph.layer_types[as_size(type)].caches) {
       bytes += cache.constant_bytes.whole.constant();
     }
   }
@@ -112,8 +110,8 @@ std::int64_t expert_values_per_token(const OperatorGraph& graph) {
   const ExpertLayout layout = expert_layout(graph.configuration.parallel);
   const double share = graph.expert_use->imbalance * layout.across_replicas / layout.ep;
   const std::int64_t of_row = graph.spec.hidden + 2 * moe.width / layout.width;
-  const double rows = share * static_cast<double>(moe.top_k);
-  return static_cast<std::int64_t>(rows * static_cast<double>(of_row)) +
+  const double rows = share * as_double(moe.top_k);
+  return static_cast<std::int64_t>(rows * as_double(of_row)) +
          2 * moe.shared_width / graph.configuration.parallel.tp;
 }
 
@@ -181,7 +179,7 @@ MemoryUse memory_use(const OperatorGraph& graph) {
 
 std::int64_t layer_cache_bytes(const OperatorGraph& graph, std::int32_t type) {
   std::int64_t bytes = 0;
-  for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+  for (const LayerCache& cache : graph.layer_types[as_size(type)].caches) {
     bytes += cache.bytes(kept_tokens(graph, cache), &Extent::local);
   }
   return bytes;

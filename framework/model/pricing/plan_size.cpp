@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr double seconds_per_hour = 3600;
 
 SizePlan priced(SizePlan plan, const SizeAssumptions& a) {
-  plan.device_hours = static_cast<double>(plan.devices) * plan.seconds / seconds_per_hour;
+  plan.device_hours = as_double(plan.devices) * plan.seconds / seconds_per_hour;
   if (a.power_w) plan.energy_kwh = plan.device_hours * *a.power_w * a.pue / 1e3;
   if (a.price_per_device_hour) plan.cost = plan.device_hours * *a.price_per_device_hour;
   if (plan.energy_kwh && a.carbon_g_per_kwh) {
@@ -44,8 +45,8 @@ double matmul_flops(const ModelSpec& spec, const Precision& precision, const Wor
 }  // namespace
 
 SizePlan size_for_devices(double flops, std::int64_t devices, const SizeAssumptions& a) {
-  SizePlan out{.devices = devices, .exact_devices = static_cast<double>(devices)};
-  out.seconds = flops / (rate(a) * static_cast<double>(devices));
+  SizePlan out{.devices = devices, .exact_devices = as_double(devices)};
+  out.seconds = flops / (rate(a) * as_double(devices));
   return priced(out, a);
 }
 
@@ -68,7 +69,7 @@ SizePlan size_for_load(double flops_per_s, double seconds, std::int64_t devices_
 double training_flops_per_token(const ModelSpec& spec, const Precision& precision,
                                 std::int64_t sequence) {
   const Workload workload{Phase::training, 1, sequence, sequence};
-  return 3 * matmul_flops(spec, precision, workload) / static_cast<double>(sequence);
+  return 3 * matmul_flops(spec, precision, workload) / as_double(sequence);
 }
 
 RequestFlops request_flops(const ModelSpec& spec, const Precision& precision,
@@ -94,7 +95,7 @@ RequestFlops request_flops(const ModelSpec& spec, const Precision& precision,
   for (std::int64_t cut = 1; cut <= cuts; ++cut) {
     const std::int64_t to = first + (last - first) * cut / cuts;
     const double here = step_flops(to);
-    area += (before + here) / 2 * static_cast<double>(to - from);
+    area += (before + here) / 2 * as_double(to - from);
     before = here;
     from = to;
   }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "model/graph/rank_places.hpp"
 #include "roofline/peaks.hpp"
@@ -86,7 +87,7 @@ TypeTimes StepPricer::times(RankTemplate& operators, Dependence dependence, cons
   asked_.clear();
   ask(operators, dependence, load);
   add_asked([&](const RankTemplate::Entry& entry, const KernelTime& time) {
-    add(out[static_cast<std::size_t>(entry.layer_type)], time);
+    add(out[as_size(entry.layer_type)], time);
   });
   return out;
 }
@@ -170,7 +171,7 @@ std::optional<double> StepPricer::made_ideal_ns(std::int32_t alone, Phase phase,
   const OperatorGraph& sample = layouts_.rank_class(alone).sample;
   std::vector<double> counts(layouts_.layer_types(), 0);
   for (const std::int32_t type : sample.stage_sequence(0)) {
-    ++counts[static_cast<std::size_t>(type)];
+    ++counts[as_size(type)];
   }
   std::optional<double> ns = 0;
   const auto add_ideal = [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
@@ -178,7 +179,7 @@ std::optional<double> StepPricer::made_ideal_ns(std::int32_t alone, Phase phase,
     const double flops = entry.op.local_work.matmul_flops;
     if (flops <= 0 || !ns) return;
     if (const auto peak = shard_peak(*peaks_, entry.op.dtype, {})) {
-      *ns += counts[static_cast<std::size_t>(entry.layer_type)] * flops / *peak * ns_per_s;
+      *ns += counts[as_size(entry.layer_type)] * flops / *peak * ns_per_s;
     } else {
       ns.reset();
     }
@@ -205,16 +206,14 @@ std::optional<Price> StepPricer::price(Layout layout, Phase phase, std::int64_t 
     add(slots_[type], by_context[type]);
   }
   if (of.parallel.pp > 1) {
-    add(slots_[static_cast<std::size_t>(pipeline_type())],
-        hand_over(layout, sequences * new_tokens));
+    add(slots_[as_size(pipeline_type())], hand_over(layout, sequences * new_tokens));
   }
   std::optional<double> ideal_ns;
   if (peaks_ != nullptr) {
     ideal_ns = ideal_sequence_ns(of.rank_class, phase, new_tokens, context);
-    if (ideal_ns) *ideal_ns *= static_cast<double>(batch) / of.parallel.devices();
+    if (ideal_ns) *ideal_ns *= as_double(batch) / of.parallel.devices();
   }
-  return halmark::price(step(layout), slots_,
-                        static_cast<double>(batch) * static_cast<double>(new_tokens), ideal_ns);
+  return halmark::price(step(layout), slots_, as_double(batch) * as_double(new_tokens), ideal_ns);
 }
 
 }  // namespace halmark

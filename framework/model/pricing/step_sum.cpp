@@ -2,6 +2,7 @@
 // per stage would cost a pointer and a cache line each.
 #include "model/pricing/step_sum.hpp"
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "roofline/row_utilisation.hpp"
 
@@ -15,12 +16,12 @@ class SumOfTimes {
 
   void begin_stage() { stage_ = no_executions; }
   void add(const StepSum::Term& term) {
-    halmark::add(stage_, term.count * times_[static_cast<std::size_t>(term.kernel)]);
+    halmark::add(stage_, term.count * times_[as_size(term.kernel)]);
   }
   void end_stage() {
     if (stage_.ns > out_.time.ns) out_.slowest_stage = stages_;
     out_.time = largest(out_.time, stage_);
-    const StepSum::Stage& stage = sum_.stages[static_cast<std::size_t>(stages_)];
+    const StepSum::Stage& stage = sum_.stages[as_size(stages_)];
     if (stage.is_alternative) {
       slowest_ = largest(slowest_, stage_);
       way_ = way_before_;
@@ -29,7 +30,7 @@ class SumOfTimes {
       way_before_ = way_;
       all_stages_ += stage.stages;
     }
-    halmark::add(way_, static_cast<double>(stage.stages) * slowest_);
+    halmark::add(way_, as_double(stage.stages) * slowest_);
     ++stages_;
   }
   StepTime step(double micro_batches) {
@@ -52,7 +53,7 @@ class SumOfTimes {
 }  // namespace
 
 void StepSum::end_stage() {
-  const std::size_t begin = stages.empty() ? 0 : static_cast<std::size_t>(stages.back().terms_end);
+  const std::size_t begin = stages.empty() ? 0 : as_size(stages.back().terms_end);
   const auto own = std::span(terms).subspan(begin);
   std::int32_t before = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -76,8 +77,7 @@ void StepSum::end_placed(bool is_alternative) {
 
 std::span<const StepSum::Term> StepSum::terms_of(std::size_t stage) const {
   const std::int32_t begin = stage == 0 ? 0 : stages[stage - 1].terms_end;
-  return std::span(terms).subspan(static_cast<std::size_t>(begin),
-                                  static_cast<std::size_t>(stages[stage].terms_end - begin));
+  return std::span(terms).subspan(as_size(begin), as_size(stages[stage].terms_end - begin));
 }
 
 StepTime evaluate(const StepSum& sum, std::span<const KernelTime> times) {
@@ -113,7 +113,7 @@ std::optional<Price> price(const StepSum& sum, std::span<const KernelTime> times
             .lower_bound_ns = step.time.lower_bound_ns,
             .tokens_per_s = tokens / step.time.ns * ns_per_s,
             .mfu = {},
-            .slowest_stage = sum.stages[static_cast<std::size_t>(step.slowest_stage)].first_stage,
+            .slowest_stage = sum.stages[as_size(step.slowest_stage)].first_stage,
             .is_way = step.is_way};
   if (ideal_ns && is_within_peak(*ideal_ns / step.time.ns)) out.mfu = *ideal_ns / step.time.ns;
   return out;

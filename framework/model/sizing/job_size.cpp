@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/memory.hpp"
@@ -26,7 +27,7 @@ struct Question {
 // Devices whose memory holds `bytes`; 1 where the device does not state its memory.
 std::int64_t devices_for(double bytes, const Device& device) {
   if (device.memory_bytes <= 0) return 1;
-  return static_cast<std::int64_t>(std::ceil(bytes / static_cast<double>(device.memory_bytes)));
+  return static_cast<std::int64_t>(std::ceil(bytes / as_double(device.memory_bytes)));
 }
 
 double held_bytes(const Question& q, const Workload& workload) {
@@ -36,14 +37,14 @@ double held_bytes(const Question& q, const Workload& workload) {
   }
   const OperatorGraph& graph = *built;
   if (workload.phase != Phase::training) {
-    return static_cast<double>(memory_use(graph).largest.total());
+    return as_double(memory_use(graph).largest.total());
   }
   if (const auto refusal = check_training(graph, {})) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
   const auto stages = training_memory(graph, {});
   const TrainingMemory& rank = largest(stages);
-  return static_cast<double>(rank.weight_bytes + rank.gradient_bytes + rank.optimizer_bytes);
+  return as_double(rank.weight_bytes + rank.gradient_bytes + rank.optimizer_bytes);
 }
 
 // What both kinds of jobs rest on.
@@ -136,13 +137,12 @@ SizedJob serving_size(const Question& q) {
   out.requests_per_s = job.requests_per_s.value_or(0);
   if (q.replica != nullptr) {
     const Replica& r = *q.replica;
-    const double at_peak = figures.peak_flops_per_s * static_cast<double>(r.devices);
+    const double at_peak = figures.peak_flops_per_s * as_double(r.devices);
     figures.mfu = rests.chosen("mfu", {}, r.requests_per_s * flops / at_peak,
                                "what a replica keeps up, below");
     devices_min = replicas_for(job, r.requests_per_s, r.concurrency) * r.devices;
     if (job.users) {
-      out.requests_per_s =
-          r.requests_per_s * static_cast<double>(*job.users) / static_cast<double>(r.concurrency);
+      out.requests_per_s = r.requests_per_s * as_double(*job.users) / as_double(r.concurrency);
     }
   } else {
     figures.mfu = stated_mfu(job, out.request, rests);
@@ -158,8 +158,8 @@ SizedJob serving_size(const Question& q) {
 }  // namespace
 
 std::int64_t replicas_for(const Job& job, double requests_per_s, std::int64_t concurrency) {
-  const double load = job.users ? static_cast<double>(*job.users) : *job.requests_per_s;
-  const double each = job.users ? static_cast<double>(concurrency) : requests_per_s;
+  const double load = job.users ? as_double(*job.users) : *job.requests_per_s;
+  const double each = job.users ? as_double(concurrency) : requests_per_s;
   return static_cast<std::int64_t>(std::ceil(load / each));
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/upstream_defaults.hpp"
 
@@ -88,7 +89,7 @@ const Json* ConfigReader::find_upstream(std::string_view field) const {
   }
   std::string text = std::string(field) + " = " + shown(*it) +
                      " (not in the configuration; the default of its model type)";
-  if (!says_nothing(*it) && std::ranges::find(assumed_, text) == assumed_.end()) {
+  if (!says_nothing(*it) && !contains(assumed_, text)) {
     assumed_.push_back(std::move(text));
   }
   return &*it;
@@ -128,7 +129,7 @@ std::vector<std::string> ConfigReader::not_asked() const {
     for (const auto& [key, value] : object.items()) {
       const std::string path = under + key;
       if (says_nothing(value) || asked_.contains(path)) continue;
-      if (std::ranges::find(towers, path) != towers.end() && value.is_object()) continue;
+      if (contains(towers, path) && value.is_object()) continue;
       if (value.is_object() && is_prefix(path)) {
         visit(value, path + '.');
       } else {

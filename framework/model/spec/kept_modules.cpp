@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/ranges.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark {
@@ -146,7 +147,7 @@ ModulePatterns::ModulePatterns(const std::vector<std::string>& patterns) {
 void ModulePatterns::add(const std::string& pattern) {
   if (!pattern.empty()) listed_.push_back(pattern);
   const auto add_prefix = [this](const std::string& prefix) {
-    const bool is_known = std::ranges::find(prefixes_, prefix) != prefixes_.end();
+    const bool is_known = contains(prefixes_, prefix);
     if (!is_known && prefixes_.size() < prefixes_max) prefixes_.push_back(prefix);
   };
   const auto prefix = is_expression(pattern) ? std::nullopt : layer_prefix(pattern);

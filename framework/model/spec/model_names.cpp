@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -49,7 +51,7 @@ constexpr auto precision_words = std::to_array<PrecisionWord>({{"awq", "awq"},
                                                                {"fp16", "f16"},
                                                                {"gguf", "w4a16"}});
 
-bool is_date(std::string_view word) {
+bool is_date_word(std::string_view word) {
   return (word.size() == 4 || word.size() == 6 || word.size() == 8) &&
          std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -130,9 +132,9 @@ PastedName pasted_name(std::string_view name) {
   for (const bool has_dates : {true, false}) {
     std::string shorter;
     for (const std::string& word : words) {
-      const bool is_free = std::ranges::find(free_words, word) != free_words.end() ||
-                           find(word) != precision_words.end() || (!has_dates && is_date(word));
-      if (!is_free) shorter += (shorter.empty() ? "" : "-") + word;
+      const bool is_free = contains(free_words, word) || find(word) != precision_words.end() ||
+                           (!has_dates && is_date_word(word));
+      if (!is_free) append_item(shorter, "-", word);
     }
     if (!shorter.empty()) out.shorter.push_back(std::move(shorter));
   }
@@ -151,11 +153,8 @@ std::string same_family(std::string_view name, const std::vector<std::string>& k
     if (shared >= least) found.emplace_back(shared, one);
   }
   std::ranges::stable_sort(found, std::greater<>(), &std::pair<std::size_t, std::string>::first);
-  std::string out;
-  for (std::size_t i = 0; i < found.size() && i < most; ++i) {
-    out += (i > 0 ? ", " : "") + found[i].second;
-  }
-  return out;
+  found.resize(std::min(found.size(), most));
+  return join(found, ", ", &std::pair<std::size_t, std::string>::second);
 }
 
 std::string normalised(std::string_view name, Points points) {

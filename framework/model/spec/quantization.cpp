@@ -2,15 +2,15 @@
 #include "model/spec/quantization.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <regex>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/spec/kept_modules.hpp"
 #include "model/spec/model_spec.hpp"
 #include "model/spec/quantization_methods.hpp"
@@ -55,7 +55,7 @@ const Method* method_of(const ConfigReader& config) {
   const Method* found = nullptr;
   std::string known;
   for (const Method& method : quantization::methods()) {
-    known += (known.empty() ? "" : ", ") + std::string(method.name);
+    append_item(known, ", ", method.name);
     if (name.starts_with(method.name)) found = &method;
   }
   if (found == nullptr) {
@@ -115,9 +115,7 @@ void name_unread_keys(ConfigReader& config) {
 
 }  // namespace
 
-bool Quantization::packs(KernelKind kind) const {
-  return std::ranges::find(kinds, kind) != kinds.end();
-}
+bool Quantization::packs(KernelKind kind) const { return contains(kinds, kind); }
 
 std::int64_t Quantization::scale_bytes(std::int64_t columns_out, std::int64_t columns_in) const {
   const std::int64_t width = block > 0 ? block : columns_in;
@@ -151,7 +149,7 @@ std::string assumed_format(const ModelSpec& spec, const Precision& precision) {
     if (row.kind == KernelKind::experts && !spec.moe) continue;
     const auto format = packed_format(spec, precision, dtype);
     if (!format || !format->kinds.empty()) continue;
-    kinds += (kinds.empty() ? "" : ", ") + std::string(row.name);
+    append_item(kinds, ", ", row.name);
     assumed = format;
   }
   if (!assumed) return {};

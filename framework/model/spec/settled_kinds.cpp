@@ -6,6 +6,8 @@
 #include <iterator>
 #include <set>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/model_spec.hpp"
 #include "model/spec/quantization_methods.hpp"
@@ -69,7 +71,7 @@ struct Questions {
     for (const ModulePatterns& block : stated.within) add(block, spec);
     if (spec.moe) experts.insert(0);
     constexpr std::size_t linears = 8;  // of a layer, beside those of one expert
-    cost *= prefixes.size() * static_cast<std::size_t>(spec.layers) * (linears + experts.size());
+    cost *= prefixes.size() * as_size(spec.layers) * (linears + experts.size());
     cost /= linears;
   }
 
@@ -77,8 +79,7 @@ struct Questions {
   void add(const ModulePatterns& patterns, const ModelSpec& spec) {
     cost += patterns.cost();
     for (const std::string& prefix : patterns.prefixes()) {
-      if (prefixes.size() < ModulePatterns::prefixes_max &&
-          std::ranges::find(prefixes, prefix) == prefixes.end()) {
+      if (prefixes.size() < ModulePatterns::prefixes_max && !contains(prefixes, prefix)) {
         prefixes.push_back(prefix);
       }
     }
@@ -116,7 +117,7 @@ LinearStorage storage_of(const Stated& stated, const ModelSpec& spec, const Line
   LinearStorage out;
   const std::int64_t last = spec.moe ? spec.moe->experts - 1 : 0;
   const bool is_head = linear.kind == KernelKind::head;
-  const std::size_t layers = is_head ? 1 : static_cast<std::size_t>(spec.layers);
+  const std::size_t layers = is_head ? 1 : as_size(spec.layers);
   for (std::size_t layer = 0; layer < layers; ++layer) {
     if (!is_head && !has_linear(linear, spec, layer)) continue;
     Fronts fronts = {""};
@@ -214,7 +215,7 @@ void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
         linear.kind == KernelKind::head && spec.tied && stated.what.packs_embedding;
     LinearStorage storage =
         storage_of(stated, spec, is_table ? embedding_table() : linear, questions);
-    if (storage.is_any_packed && std::ranges::find(kinds, linear.kind) == kinds.end()) {
+    if (storage.is_any_packed && !contains(kinds, linear.kind)) {
       kinds.push_back(linear.kind);
     }
     if (storage.has_mixed_parts) {
@@ -227,12 +228,10 @@ void settle_kinds(ConfigReader& config, ModelSpec& spec, Stated& stated) {
     }
     std::ranges::move(storage.otherwise, std::back_inserter(otherwise));
   }
-  std::erase_if(otherwise, [&](const StoredOtherwise& one) {
-    return std::ranges::find(kinds, one.kind) == kinds.end();
-  });
+  std::erase_if(otherwise, [&](const StoredOtherwise& one) { return !contains(kinds, one.kind); });
   if (stated.what.packs_embedding && !kinds.empty()) {
     const Quantization* table = stored_as(stated, {""}, embedding_table().parts.front(), 0);
-    const std::vector<bool> none(static_cast<std::size_t>(spec.layers));
+    const std::vector<bool> none(as_size(spec.layers));
     if (table == nullptr) {
       stated.what.packs_embedding = false;
     } else if (*table != stated.what) {

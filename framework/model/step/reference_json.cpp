@@ -1,9 +1,9 @@
 #include "model/step/reference_json.hpp"
 
 #include <string>
-#include <utility>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "model/step/step_answer.hpp"
 
 namespace halmark {
@@ -43,16 +43,16 @@ std::string category_of(const Operator& op) {
 std::vector<std::size_t> template_layer(const OperatorGraph& graph) {
   std::vector<std::size_t> out;
   if (graph.layers.empty()) return out;
-  const auto type = static_cast<std::size_t>(graph.layers.front());
+  const auto type = as_size(graph.layers.front());
   for (const std::int32_t i : graph.layer_types[type].operators) {
-    out.push_back(static_cast<std::size_t>(i));
+    out.push_back(as_size(i));
   }
   return out;
 }
 
 double flops_of_one(const PricedStep& step, std::size_t index) {
   const Operator& op = step.graph.operators[index];
-  return op.count > 0 ? operator_figures(step, index).flops / static_cast<double>(op.count) : 0;
+  return op.count > 0 ? operator_figures(step, index).flops / as_double(op.count) : 0;
 }
 
 Json layer_template(const PricedStep& step) {

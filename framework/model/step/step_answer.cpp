@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -15,10 +16,10 @@ double passes_of(const PricedStep& step, std::size_t index) {
 
 // Executions of each operator on a rank of `stage`, over the step.
 std::vector<double> executions_on(const PricedStep& step, std::size_t stage) {
-  const auto micro_batches = static_cast<double>(step.graph.micro_batches());
+  const auto micro_batches = as_double(step.graph.micro_batches());
   std::vector<double> out;
   for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
-    const auto count = static_cast<double>(step.graph.operators[i].stage_counts[stage]);
+    const auto count = as_double(step.graph.operators[i].stage_counts[stage]);
     out.push_back(count * micro_batches * passes_of(step, i));
   }
   return out;
@@ -33,7 +34,7 @@ StepFloor busiest(const PricedStep& step, const std::vector<double>& one) {
     for (std::size_t i = 0; i < one.size(); ++i)
       of.operator_ns.push_back(one[i] * of.executions[i]);
     of.ns = std::accumulate(of.operator_ns.begin(), of.operator_ns.end(), 0.0);
-    way_ns += of.ns / static_cast<double>(step.graph.micro_batches());
+    way_ns += of.ns / as_double(step.graph.micro_batches());
     if (stage == 0 || of.ns > out.ns) out = std::move(of);
   }
   out.cycle_ns = step.is_training() ? out.ns : std::max(out.ns, way_ns);
@@ -102,11 +103,11 @@ std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor&
   std::array<double, 4> waiting{};  // by Limiter
   for (std::size_t i = 0; i < times.operator_ns.size(); ++i) {
     const auto one = operator_floor(step, step.graph.operators[i]);
-    if (one) waiting[static_cast<std::size_t>(one->limiter)] += times.operator_ns[i];
+    if (one) waiting[as_size(one->limiter)] += times.operator_ns[i];
   }
   const auto largest = std::ranges::max_element(waiting);
   const auto op = std::ranges::max_element(times.operator_ns);
-  return Bottleneck{.op = static_cast<std::size_t>(op - times.operator_ns.begin()),
+  return Bottleneck{.op = as_size(op - times.operator_ns.begin()),
                     .op_share = *op / times.ns,
                     .limiter = static_cast<Limiter>(largest - waiting.begin()),
                     .limiter_share = *largest / times.ns};

@@ -18,7 +18,7 @@ Json bottleneck_json(const PricedStep& step, const std::optional<Bottleneck>& bo
   return {{"operator", op.name},
           {"layer_type", op.layer_type},
           {"operator_time_share_pct", 100 * bottleneck->op_share},
-          {"bound", std::string(limiter_name(bottleneck->limiter))},
+          {"bound", limiter_name(bottleneck->limiter)},
           {"bound_time_share_pct", 100 * bottleneck->limiter_share}};
 }
 
@@ -55,7 +55,7 @@ Json share_json(const StepShare& share) {
 Json answer_json(const PricedStep& step) {
   const StepAnswer answer = answer_of(step);
   Json out = {{"time_ms", scaled(answer.ns, 1e-6)},
-              {"time_source", std::string(time_source_name(answer.source))},
+              {"time_source", time_source_name(answer.source)},
               {"floor_ms", scaled(answer.floor_ns, 1e-6)},
               {"mfu_pct", scaled(answer.mfu, 100)},
               {"is_quarantined", answer.is_quarantined},

@@ -1,6 +1,7 @@
 // Figures of a priced step, each computed once for whatever prints it.
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "model/pricing/engine_memory.hpp"
 #include "model/step/priced_step.hpp"
 
@@ -18,7 +19,7 @@ double draft_flops(const OperatorGraph& graph) {
 // Decode without speculation yields one token a sequence and step.
 std::optional<double> tokens_per_s(const PricedStep& step, double tokens_per_step) {
   if (!step.question.measured_ms) return std::nullopt;
-  const auto sequences = static_cast<double>(step.graph.configuration.workload.batch);
+  const auto sequences = as_double(step.graph.configuration.workload.batch);
   return sequences * tokens_per_step * 1e3 / *step.question.measured_ms;
 }
 
@@ -33,8 +34,7 @@ std::optional<EngineFit> engine_fit(const OperatorGraph& graph, const RankMemory
   return EngineFit{
       .engine = usual_engine,
       .needed_bytes = rank.weight_bytes + rank.kv_bytes + kept->kept_bytes(rank.activation_bytes),
-      .may_use_bytes =
-          static_cast<std::int64_t>(kept->share * static_cast<double>(device.memory_bytes))};
+      .may_use_bytes = static_cast<std::int64_t>(kept->share * as_double(device.memory_bytes))};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ OperatorFigures operator_figures(const PricedStep& step, std::size_t index) {
   const double executed = cost != nullptr ? cost->passes : 1;
   const double executions = op.bytes_per_rank > 0 && op.rank_work.bytes() > 0
                                 ? op.bytes_per_rank / op.rank_work.bytes()
-                                : static_cast<double>(op.count);
+                                : as_double(op.count);
   OperatorFigures out{.flops = model * op.flops,
                       .flops_per_rank = executed * op.flops_per_rank,
                       .bytes = model * op.bytes,
@@ -64,7 +64,7 @@ std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Ope
   if (!step.device) return std::nullopt;
   auto out = roofline_estimate(op.rank_work, *step.device, step.share);
   if (!out || op.kind != OperatorKind::collective) return out;
-  const auto index = static_cast<std::size_t>(&op - step.graph.operators.data());
+  const auto index = as_size(&op - step.graph.operators.data());
   if (const auto at = step.over_fabric.find(index);
       step.expected.empty() && at != step.over_fabric.end()) {
     out->ns = std::max(out->ns, at->second.ns);
@@ -97,13 +97,13 @@ Fit fit_of(const OperatorGraph& graph, const MemoryUse& memory, const Device& de
 
 double tokens_of(const PricedStep& step) {
   const Workload& w = step.graph.configuration.workload;
-  if (w.phase != Phase::decode) return static_cast<double>(w.batch * w.new_tokens);
+  if (w.phase != Phase::decode) return as_double(w.batch * w.new_tokens);
   const double accepted = step.question.acceptance.value_or(0);
-  return static_cast<double>(w.batch) * expected_tokens_per_step(step.graph.drafted, accepted);
+  return as_double(w.batch) * expected_tokens_per_step(step.graph.drafted, accepted);
 }
 
 double accepted_over_drafted(std::int64_t drafted, double acceptance) {
-  return (expected_tokens_per_step(drafted, acceptance) - 1) / static_cast<double>(drafted);
+  return (expected_tokens_per_step(drafted, acceptance) - 1) / as_double(drafted);
 }
 
 std::optional<SpeculationFigures> speculation_of(const PricedStep& step) {
@@ -146,7 +146,7 @@ int weight_copies(const PricedStep& step) {
 double gradient_ring_bytes(const PricedStep& step) {
   const int copies = weight_copies(step);
   return 2.0 * (copies - 1) / copies *
-         static_cast<double>(largest(step.training_stages).gradient_message_bytes);
+         as_double(largest(step.training_stages).gradient_message_bytes);
 }
 
 }  // namespace halmark

@@ -16,13 +16,13 @@ Json operator_json(const PricedStep& step, std::size_t index, const StepShare& s
   Json out = {{"name", op.name},
               {"layer_type", op.layer_type},
               {"count", op.count},
-              {"dtype", std::string(dtype_name(op.dtype))},
-              {"peak_dtype", std::string(dtype_name(peak_dtype_of(step, op)))},
+              {"dtype", dtype_name(op.dtype)},
+              {"peak_dtype", dtype_name(peak_dtype_of(step, op))},
               {"flops", row.flops},
               {"flops_per_rank", row.flops_per_rank},
               {"bytes", row.bytes},
               {"bytes_per_rank", row.bytes_per_rank},
-              {"split", std::string(split_name(op.split))},
+              {"split", split_name(op.split)},
               {"shape_in", op.shape_in},
               {"shape_out", op.shape_out},
               {"bound", row.floor ? Json(limiter_name(row.floor->limiter)) : Json(nullptr)},
@@ -68,14 +68,12 @@ Json quantization_json(const ModelSpec& spec) {
   const auto& stated = spec.quantization;
   if (!stated) return nullptr;
   const auto name = [](Dtype dtype) { return std::string(dtype_name(dtype)); };
-  Json kinds = Json::array();
-  for (const KernelKind kind : stated->kinds) kinds.push_back(std::string(kernel_kind_name(kind)));
-  Json otherwise = Json::array();
-  for (const StoredOtherwise& one : spec.stored_otherwise) {
-    otherwise.push_back({{"linear", one.linear},
-                         {"layers", std::ranges::count(one.layers, true)},
-                         {"method", one.format ? Json(one.format->method) : Json(nullptr)}});
-  }
+  const Json kinds = json_list(stated->kinds, kernel_kind_name);
+  const Json otherwise = json_list(spec.stored_otherwise, [](const StoredOtherwise& one) -> Json {
+    return {{"linear", one.linear},
+            {"layers", std::ranges::count(one.layers, true)},
+            {"method", one.format ? Json(one.format->method) : Json(nullptr)}};
+  });
   return {{"method", stated->method},
           {"otherwise", otherwise},
           {"weights", kinds.empty() ? Json(nullptr) : Json(name(stated->weights))},
@@ -199,15 +197,14 @@ Json training_json(const PricedStep& step) {
   const TrainingCost& cost = *step.cost;
   const TrainingPlan& plan = *step.training;
   const TrainingMemory& rank = largest(step.training_stages);
-  Json stages = Json::array();
-  for (const TrainingMemory& stage : step.training_stages) stages.push_back(memory_json(stage));
+  const Json stages = json_list(step.training_stages, memory_json);
   return {{"training",
-           {{"recompute", std::string(recompute_name(plan.recompute))},
+           {{"recompute", recompute_name(plan.recompute)},
             {"zero", plan.zero},
-            {"loss", std::string(loss_name(plan.loss))},
+            {"loss", loss_name(plan.loss)},
             {"memory_kind", "allocated"},
-            {"optimizer", std::string(optimizer_name(plan.optimizer))},
-            {"gradients", std::string(dtype_name(plan.gradient))},
+            {"optimizer", optimizer_name(plan.optimizer)},
+            {"gradients", dtype_name(plan.gradient)},
             {"lora_rank", plan.lora_rank},
             {"sequence_parallel", plan.sequence_parallel},
             {"predicted_tokens", step.graph.drafted},

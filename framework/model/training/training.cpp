@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 #include "kernels/kv_cache.hpp"
 
@@ -15,7 +16,7 @@ constexpr auto losses = enum_names<Loss>("in-place", "plain");
 
 bool is_layer_type(const OperatorGraph& graph, const Operator& op) {
   const auto named = [&](std::optional<std::int32_t> type) {
-    return type && graph.layer_types[static_cast<std::size_t>(*type)].name == op.layer_type;
+    return type && graph.layer_types[as_size(*type)].name == op.layer_type;
   };
   return !named(graph.embedding_type) && !named(graph.head_type) && !named(graph.pipeline_type);
 }
@@ -23,7 +24,7 @@ bool is_layer_type(const OperatorGraph& graph, const Operator& op) {
 // FLOPs of a pass through the pair of one instance, on `rows` rows.
 double pair_flops(const Problem& problem, std::int64_t weights) {
   if (weights == 0) return 0;
-  return 2 * static_cast<double>(problem.params.at("m")) * static_cast<double>(weights);
+  return 2 * as_double(problem.params.at("m")) * as_double(weights);
 }
 
 bool has_frozen_weights(const Operator& op, const TrainingPlan& plan) {
@@ -64,7 +65,7 @@ double recomputed_passes(const OperatorGraph& graph, const Operator& op, const T
   if (plan.recompute == Recompute::alternate) {
     if (op.kind == OperatorKind::attention || op.kind == OperatorKind::collective) return 0;
     const Products products = products_of(op, products_before(graph, op));
-    return products.all == 0 ? 1 : static_cast<double>(products.repeated) / products.all;
+    return products.all == 0 ? 1 : as_double(products.repeated) / products.all;
   }
   const bool is_ring = op.kind == OperatorKind::collective && op.split == Split::context;
   return op.kind == OperatorKind::attention || is_ring ? 1 : 0;
@@ -144,13 +145,13 @@ TrainingCost training_cost(const OperatorGraph& graph, const TrainingPlan& plan)
   out.totals.parameters = graph.totals.parameters;
   out.totals.active_parameters = graph.totals.active_parameters;
   std::vector<GraphTotals> stages(graph.stages.size());
-  const auto micro_batches = static_cast<double>(graph.micro_batches());
+  const auto micro_batches = as_double(graph.micro_batches());
   for (const Operator& op : graph.operators) {
     const double back = backward_passes(op, plan);
     const double again = recomputed_passes(graph, op, plan);
     const AdapterWeights pair = adapter_weights(op, plan.lora_rank);
     const double beside =
-        pair.whole > 0 ? static_cast<double>(op.count) * pair_flops(*op.whole, pair.whole) : 0;
+        pair.whole > 0 ? as_double(op.count) * pair_flops(*op.whole, pair.whole) : 0;
     const OperatorTraining cost{.forward = op.flops + beside,
                                 .backward = back * op.flops + 2 * beside,
                                 .recomputed = again * (op.flops + beside),
@@ -165,7 +166,7 @@ TrainingCost training_cost(const OperatorGraph& graph, const TrainingPlan& plan)
     out.totals.flops += cost.forward + cost.backward;
     out.totals.bytes += cost.model_passes * op.bytes;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-      const double instances = micro_batches * static_cast<double>(op.stage_counts[i]);
+      const double instances = micro_batches * as_double(op.stage_counts[i]);
       const double executions = cost.passes * instances;
       const double of_pair = (3 + again) * instances * pair_flops(op.local, pair.local);
       stages[i].flops += executions * op.rank_work.flops() + of_pair;

@@ -1,7 +1,7 @@
 // What a layer keeps of its forward pass for the backward pass.
-#include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/training/training.hpp"
 
@@ -10,7 +10,7 @@ namespace halmark {
 namespace {
 
 const Operator& at(const OperatorGraph& graph, std::int32_t index) {
-  return graph.operators[static_cast<std::size_t>(index)];
+  return graph.operators[as_size(index)];
 }
 
 double input_bytes(const Operator& op) {
@@ -22,18 +22,18 @@ double input_bytes(const Operator& op) {
 double score_bytes(const OperatorGraph& graph, const TrainingPlan& plan) {
   if (plan.fused_attention || plan.recompute != Recompute::none) return 0;
   const Workload& w = graph.configuration.workload;
-  const double heads = static_cast<double>(graph.spec.heads) / graph.configuration.parallel.tp;
-  const auto scores = static_cast<double>(graph.micro_batch() * graph.rank_tokens() * w.context);
-  const auto width = static_cast<double>(dtype_bytes(graph.configuration.precision.activation, 1));
+  const double heads = as_double(graph.spec.heads) / graph.configuration.parallel.tp;
+  const auto scores = as_double(graph.micro_batch() * graph.rank_tokens() * w.context);
+  const auto width = as_double(dtype_bytes(graph.configuration.precision.activation, 1));
   return scores * heads * (plan.dropout ? 2 * width + 1 : width);
 }
 
 double hidden_values(const OperatorGraph& graph) {
-  return static_cast<double>(graph.micro_batch() * graph.rank_tokens() * graph.spec.hidden);
+  return as_double(graph.micro_batch() * graph.rank_tokens() * graph.spec.hidden);
 }
 
 double activation_width(const OperatorGraph& graph) {
-  return static_cast<double>(dtype_bytes(graph.configuration.precision.activation, 1));
+  return as_double(dtype_bytes(graph.configuration.precision.activation, 1));
 }
 
 // Bytes of everything the layer keeps without recomputing whole layers.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/training/training.hpp"
 
@@ -26,9 +27,8 @@ std::int64_t local_parameters(const OperatorGraph& graph, const Operator& op, co
     whole = stage.has_embedding ? 0 : op.active_parameters;
   }
   if (whole == 0 || op.weight_bytes_whole == 0) return whole;
-  const double share =
-      static_cast<double>(op.weight_bytes_local) / static_cast<double>(op.weight_bytes_whole);
-  return static_cast<std::int64_t>(std::llround(static_cast<double>(whole) * share));
+  const double share = as_double(op.weight_bytes_local) / as_double(op.weight_bytes_whole);
+  return static_cast<std::int64_t>(std::llround(as_double(whole) * share));
 }
 
 struct StateWidths {
@@ -105,7 +105,7 @@ WholeUnits whole_units(const OperatorGraph& graph, const Stage& stage, std::size
   for (const LayerType& type : graph.layer_types) {
     std::int64_t layer = 0;
     for (const std::int32_t place : type.operators) {
-      const Operator& op = graph.operators[static_cast<std::size_t>(place)];
+      const Operator& op = graph.operators[as_size(place)];
       if (op.stage_counts[index] == 0) continue;
       const std::int64_t held = local_parameters(graph, op, stage);
       const bool is_table = op.kind == OperatorKind::embedding || op.kind == OperatorKind::head;
@@ -161,16 +161,14 @@ std::vector<TrainingMemory> training_memory(const OperatorGraph& graph, const Tr
     std::int64_t working = 0;
     for (std::int64_t layer = stage.first_layer; layer < stage.first_layer + stage.layers;
          ++layer) {
-      const LayerType& type =
-          graph
-              .layer_types[static_cast<std::size_t>(graph.layers[static_cast<std::size_t>(layer)])];
+      const LayerType& type = graph.layer_types[as_size(graph.layers[as_size(layer)])];
       rank.activation_bytes += rank.in_flight * saved_activation_bytes(graph, type, plan);
       if (plan.recompute == Recompute::full || plan.recompute == Recompute::alternate) {
         working = std::max(working, saved_activation_bytes(graph, type, once));
       }
     }
     if (stage.has_head && graph.prediction_type) {
-      const LayerType& module = graph.layer_types[static_cast<std::size_t>(*graph.prediction_type)];
+      const LayerType& module = graph.layer_types[as_size(*graph.prediction_type)];
       rank.activation_bytes +=
           rank.in_flight * graph.drafted * saved_activation_bytes(graph, module, plan);
     }

@@ -1,6 +1,7 @@
 // FLOPs of one sequence as a convention counts them.
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "model/utilisation/convention.hpp"
@@ -59,7 +60,7 @@ double document_pairs(const Convention& c, SequenceLength s, bool is_windowed) {
 }
 
 double pairs(const Convention& c, SequenceLength s, std::int64_t stated_window) {
-  const auto window = static_cast<double>(stated_window);
+  const auto window = as_double(stated_window);
   const bool is_windowed = stated_window > 0 && window < s.new_tokens + s.cached;
   if (c.documents > 0) return document_pairs(c, s, is_windowed);
   const double cached = s.new_tokens * s.cached;
@@ -144,18 +145,18 @@ FlopShape flop_shape(const DecoderFields& f) {
   const std::int64_t q = f.heads * head_dim;
   const std::int64_t of_layer =
       f.hidden * (2 * q + 2 * kv_heads * head_dim) + f.ffn_matrices * f.hidden * ffn;
-  const auto head = static_cast<double>(f.hidden * f.vocab);
-  FlopShape out{.matmul_weights = static_cast<double>(f.layers * of_layer),
+  const auto head = as_double(f.hidden * f.vocab);
+  FlopShape out{.matmul_weights = as_double(f.layers * of_layer),
                 .head_weights = head,
                 .embedding_weights = head,
                 .parameters = f.parameters};
-  const FlopShape::Attention layers{.layers = static_cast<double>(f.layers - f.window_layers),
-                                    .width = static_cast<double>(2 * q),
-                                    .heads = static_cast<double>(f.heads)};
+  const FlopShape::Attention layers{.layers = as_double(f.layers - f.window_layers),
+                                    .width = as_double(2 * q),
+                                    .heads = as_double(f.heads)};
   if (layers.layers > 0) out.attention.push_back(layers);
   if (f.window_layers > 0) {
     FlopShape::Attention windowed = layers;
-    windowed.layers = static_cast<double>(f.window_layers);
+    windowed.layers = as_double(f.window_layers);
     windowed.window = f.window;
     out.attention.push_back(windowed);
   }

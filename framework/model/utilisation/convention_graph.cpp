@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 
 namespace {
@@ -14,16 +16,16 @@ constexpr std::string_view router_name = "router";
 std::optional<FlopShape::Attention> plain_attention(const Operator& op) {
   if (!op.whole) return std::nullopt;
   const Params& p = op.whole->params;
-  FlopShape::Attention out{.layers = static_cast<double>(op.count)};
+  FlopShape::Attention out{.layers = as_double(op.count)};
   if (op.whole->op == "attention") {
-    out.width = static_cast<double>(2 * p.at("heads") * p.at("head_dim"));
+    out.width = as_double(2 * p.at("heads") * p.at("head_dim"));
     out.window = p.at("window");
   } else if (op.whole->op == "latent_attention" && p.at("top_k") == 0) {
-    out.width = static_cast<double>(p.at("heads") * (p.at("qk_dim") + p.at("v_dim")));
+    out.width = as_double(p.at("heads") * (p.at("qk_dim") + p.at("v_dim")));
   } else {
     return std::nullopt;
   }
-  out.heads = static_cast<double>(p.at("heads"));
+  out.heads = as_double(p.at("heads"));
   return out;
 }
 
@@ -46,18 +48,18 @@ void add_gate(const ModelSpec& spec, const Operator& op, double weights, FlopSha
 void add_state_space(const OperatorGraph& graph, double tokens, FlopShape& out) {
   if (!graph.spec.state_space) return;
   const StateSpaceSpec& ssm = *graph.spec.state_space;
-  const auto hidden = static_cast<double>(graph.spec.hidden), width = 2 * hidden;
-  const auto state = static_cast<double>(ssm.state_dim);
-  const auto groups = static_cast<double>(2 * ssm.group_width() + ssm.heads);
+  const auto hidden = as_double(graph.spec.hidden), width = 2 * hidden;
+  const auto state = as_double(ssm.state_dim);
+  const auto groups = as_double(2 * ssm.group_width() + ssm.heads);
   constexpr double flops_per_value = 7;
   for (const LayerType& type : graph.layer_types) {
     const auto op_of = [&](std::int32_t index) -> const Operator& {
-      return graph.operators[static_cast<std::size_t>(index)];
+      return graph.operators[as_size(index)];
     };
     const auto scans = [&](std::int32_t index) { return op_of(index).local.op == "state_scan"; };
     const auto scan = std::ranges::find_if(type.operators, scans);
     if (scan == type.operators.end()) continue;
-    const auto layers = static_cast<double>(op_of(*scan).count);
+    const auto layers = as_double(op_of(*scan).count);
     out.state_space_flops += op_of(*scan).matmul_flops / tokens;
     out.expanded_flops += layers * flops_per_value * width * state;
     out.expanded_weights += layers * hidden * (2 * width + groups + width);
@@ -75,16 +77,16 @@ void add_draft(const Operator& op, double tokens, FlopShape& out) {
 }
 
 void add_operator(const ModelSpec& spec, const Operator& op, double tokens, FlopShape& out) {
-  const auto count = static_cast<double>(op.count);
+  const auto count = as_double(op.count);
   const bool is_expert = op.kind == OperatorKind::experts;
-  out.parameters += count * static_cast<double>(is_expert ? op.active_parameters : op.parameters);
+  out.parameters += count * as_double(is_expert ? op.active_parameters : op.parameters);
   if (op.kind == OperatorKind::embedding) {
-    out.lookup_parameters += count * static_cast<double>(op.parameters);
+    out.lookup_parameters += count * as_double(op.parameters);
     return;
   }
   if (op.matmul_flops <= 0) return;
   if (op.kind == OperatorKind::head) {
-    out.head_weights += count * static_cast<double>(op.active_parameters);
+    out.head_weights += count * as_double(op.active_parameters);
   } else if (const auto attention = plain_attention(op)) {
     out.attention.push_back(*attention);
   } else if (op.kind == OperatorKind::attention) {
@@ -100,7 +102,7 @@ void add_operator(const ModelSpec& spec, const Operator& op, double tokens, Flop
 
 FlopShape flop_shape(const OperatorGraph& graph, bool has_modules) {
   const Workload& w = graph.configuration.workload;
-  const auto tokens = static_cast<double>(w.batch * w.new_tokens);
+  const auto tokens = as_double(w.batch * w.new_tokens);
   FlopShape out;
   for (const Operator& op : graph.operators) {
     const bool is_prediction = graph.is_prediction(op);
@@ -112,7 +114,7 @@ FlopShape flop_shape(const OperatorGraph& graph, bool has_modules) {
     }
   }
   add_state_space(graph, tokens, out);
-  out.embedding_weights = static_cast<double>(graph.spec.hidden * graph.spec.vocab);
+  out.embedding_weights = as_double(graph.spec.hidden * graph.spec.vocab);
   // A tied table is multiplied as the head: it is no mere lookup.
   if (graph.spec.tied) out.lookup_parameters = 0;
   return out;
@@ -120,7 +122,7 @@ FlopShape flop_shape(const OperatorGraph& graph, bool has_modules) {
 
 SequenceLength sequence_of(const OperatorGraph& graph) {
   const Workload& w = graph.configuration.workload;
-  return {static_cast<double>(w.new_tokens), static_cast<double>(w.cached())};
+  return {as_double(w.new_tokens), as_double(w.cached())};
 }
 
 }  // namespace halmark

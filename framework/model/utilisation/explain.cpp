@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "model/graph/context_split.hpp"
 #include "roofline/estimate.hpp"
 
@@ -11,7 +13,7 @@ namespace halmark {
 
 namespace {
 
-std::string number(std::int64_t value) { return grouped_digits(static_cast<double>(value)); }
+std::string number(std::int64_t value) { return grouped_digits(as_double(value)); }
 
 std::string product(std::string_view formula, std::initializer_list<std::int64_t> factors,
                     double flops) {
@@ -25,7 +27,7 @@ std::string attention_lines(const Problem& problem, double flops) {
   const Params& p = problem.params;
   const std::int64_t s = p.at("new_tokens"), cached = p.at("context") - s;
   const std::int64_t heads = p.at("heads"), width = p.at("head_dim"), window = p.at("window");
-  const double pairs = flops / static_cast<double>(4 * heads * width);
+  const double pairs = flops / as_double(4 * heads * width);
   std::string mask;
   if (p.at("causal") == 0) {
     mask = "S (P + S)";
@@ -44,7 +46,7 @@ std::string attention_lines(const Problem& problem, double flops) {
 std::string grouped_gemm_line(const Problem& problem, double flops) {
   const Params& p = problem.params;
   const std::int64_t n = p.at("n"), k = p.at("k");
-  const double rows = flops / static_cast<double>(2 * n * k);
+  const double rows = flops / as_double(2 * n * k);
   return "grouped gemm: " + product("2 rows n k", {std::llround(rows), n, k}, flops) +
          " (rows = " + number(p.at("tokens")) + " tokens x " + number(p.at("top_k")) +
          " experts of each, all ranks)";
@@ -61,7 +63,7 @@ std::string one_execution(const Operator& op, const Problem& problem, const Work
   std::string out = problem.op + ": ";
   std::string sizes;
   for (const auto& [name, value] : p.items()) {
-    if (!name.ends_with("dtype")) sizes += (sizes.empty() ? "" : ", ") + name + ' ' + number(value);
+    if (!name.ends_with("dtype")) append_item(sizes, ", ", name + ' ' + number(value));
   }
   if (work.matmul_flops > 0) {
     out += grouped_digits(work.matmul_flops) + " FLOPs of products";
@@ -107,8 +109,7 @@ std::string rank_lines(const OperatorGraph& graph, const Operator& op, double pa
   out += one_rank(op) + "\n";
   out += "  x " + number(layers) + " layers of its stage x " + number(graph.micro_batches()) +
          " micro-batches" + (passes == 1 ? "" : " x " + grouped_digits(passes) + " passes") +
-         " = " +
-         grouped_digits(local * static_cast<double>(layers * graph.micro_batches()) * passes) +
+         " = " + grouped_digits(local * as_double(layers * graph.micro_batches()) * passes) +
          " FLOPs a rank\n";
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/dtype.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "model/utilisation/convention_graph.hpp"
 #include "roofline/ceilings.hpp"
@@ -29,15 +30,14 @@ std::optional<TrainingCost> cost_of(const OperatorGraph& graph,
 template <typename OfOne>
 std::optional<double> busiest_rank(const OperatorGraph& graph,
                                    const std::optional<TrainingCost>& cost, const OfOne& of_one) {
-  const auto micro_batches = static_cast<double>(graph.micro_batches());
+  const auto micro_batches = as_double(graph.micro_batches());
   std::vector<double> stages(graph.stages.size());
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     const Operator& op = graph.operators[i];
     const std::optional<double> one = of_one(op);
     if (!one) return std::nullopt;
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-      stages[stage] +=
-          *one * passes(cost, i) * micro_batches * static_cast<double>(op.stage_counts[stage]);
+      stages[stage] += *one * passes(cost, i) * micro_batches * as_double(op.stage_counts[stage]);
     }
   }
   return *std::ranges::max_element(stages);
@@ -111,14 +111,13 @@ void fill_bound(const OperatorGraph& graph, const MeasuredStep& step,
 // What the plan adds to the shape: adapters, and products that alternate recomputation repeats.
 void add_training(const OperatorGraph& graph, const Convention& convention,
                   const TrainingPlan& plan, FlopShape& out) {
-  const auto tokens = static_cast<double>(graph.configuration.workload.batch *
-                                          graph.configuration.workload.new_tokens);
+  const auto tokens =
+      as_double(graph.configuration.workload.batch * graph.configuration.workload.new_tokens);
   const TrainingCost cost = training_cost(graph, plan);
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     const Operator& op = graph.operators[i];
     if (graph.is_prediction(op) && !convention.mtp) continue;
-    out.adapter_weights +=
-        static_cast<double>(op.count * adapter_weights(op, plan.lora_rank).whole);
+    out.adapter_weights += as_double(op.count * adapter_weights(op, plan.lora_rank).whole);
     if (plan.recompute != Recompute::alternate || op.matmul_flops <= 0) continue;
     const OperatorTraining& passes = cost.operators[i];
     out.alternate_weights += (passes.passes - passes.model_passes) * op.matmul_flops / (2 * tokens);
@@ -130,12 +129,12 @@ void add_training(const OperatorGraph& graph, const Convention& convention,
 double step_flops(const OperatorGraph& graph, const Convention& convention,
                   const std::optional<TrainingPlan>& training) {
   if (convention.replication) {
-    const auto devices = static_cast<double>(graph.configuration.devices());
+    const auto devices = as_double(graph.configuration.devices());
     const auto cost = cost_of(graph, training);
     return devices *
            (cost ? cost->totals.matmul_flops_per_rank : graph.totals.matmul_flops_per_rank);
   }
-  const auto sequences = static_cast<double>(graph.configuration.workload.batch);
+  const auto sequences = as_double(graph.configuration.workload.batch);
   FlopShape shape = flop_shape(graph, convention.mtp);
   if (training) add_training(graph, convention, *training, shape);
   return sequences * convention_flops(shape, sequence_of(graph), convention,
@@ -153,7 +152,7 @@ StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step
     return out;
   }
   const double seconds = step.ns / ns_per_s;
-  const auto devices = static_cast<double>(graph.configuration.devices());
+  const auto devices = as_double(graph.configuration.devices());
   const double capacity = devices * *peak.flops_per_s * seconds;
   out.peak_flops_per_s = peak.flops_per_s;
   out.model = out.convention_flops / capacity;

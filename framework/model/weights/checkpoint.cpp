@@ -1,13 +1,14 @@
 #include "model/weights/checkpoint.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/weights/stored_module.hpp"
 
 namespace halmark {
@@ -47,7 +48,7 @@ struct LayerPlace {
 std::string joined_names(const NameParts& names, std::size_t begin, std::size_t end) {
   std::string out;
   for (std::size_t i = begin; i < end; ++i) {
-    out += (out.empty() ? "" : ".") + std::string(names[i]);
+    append_item(out, ".", names[i]);
   }
   return out;
 }
@@ -84,7 +85,7 @@ bool is_beside_decoder(std::string_view name) {
 }
 
 bool is_one_of(std::string_view last, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, last) != names.end();
+  return contains(names, last);
 }
 
 bool names_embedding(std::string_view last) {

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/model_spec.hpp"
 #include "model/weights/weights_document.hpp"
@@ -51,7 +53,7 @@ class FormatsOfFile {
   void add(const GgufLinear& linear) {
     std::vector<StoredOtherwise> otherwise;
     bool has_mixed_parts = false;
-    const auto layers = static_cast<std::size_t>(spec_.layers);
+    const auto layers = as_size(spec_.layers);
     for (std::size_t i = 0; i < std::min(layers, layers_.of_layer.size()); ++i) {
       const StoredMatrix* first = matrix(i, linear.part);
       const StoredMatrix* other = matrix(i, linear.other_part);
@@ -91,9 +93,8 @@ class FormatsOfFile {
 
  private:
   const StoredMatrix* matrix(std::size_t layer, std::string_view name) const {
-    const auto& all = layers_.kinds[static_cast<std::size_t>(layers_.of_layer[layer])].matrices;
-    const auto it = std::ranges::find(all, name, &StoredMatrix::name);
-    return it == all.end() ? nullptr : &*it;
+    const auto& all = layers_.kinds[as_size(layers_.of_layer[layer])].matrices;
+    return find_or_null(all, name, &StoredMatrix::name);
   }
 
   const StoredLayers& layers_;
@@ -116,15 +117,14 @@ void take_formats(const WeightsHeader& header, ModelSpec& spec) {
   formats.name_the_rest();
   for (StoredOtherwise one : stored.stored_otherwise) {
     const bool is_table = one.linear == "lm_head" || one.linear == "embed_tokens";
-    if (is_table && std::ranges::find(one.layers, true) == one.layers.end()) {
-      one.layers.resize(static_cast<std::size_t>(spec.layers));
+    if (is_table && !contains(one.layers, true)) {
+      one.layers.resize(as_size(spec.layers));
       spec.stored_otherwise.push_back(std::move(one));
     }
   }
   const auto& kinds = spec.quantization->kinds;
-  std::erase_if(spec.stored_otherwise, [&](const StoredOtherwise& one) {
-    return std::ranges::find(kinds, one.kind) == kinds.end();
-  });
+  std::erase_if(spec.stored_otherwise,
+                [&](const StoredOtherwise& one) { return !contains(kinds, one.kind); });
 }
 
 }  // namespace halmark

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -57,7 +58,7 @@ std::pair<std::string, TensorRole> module_and_role(std::string name) {
     return {front, TensorRole::weights};
   }
   if (last == "bias") return {front, TensorRole::bias};
-  if (std::ranges::find(scales, last) != scales.end()) return {front, TensorRole::scale};
+  if (contains(scales, last)) return {front, TensorRole::scale};
   // Stacked experts are no modules: "experts.gate_up_proj_blocks" stands beside "..._scales".
   if (has_ending(name, "_blocks")) return {name, TensorRole::weights};
   if (has_ending(name, "_scales") || has_ending(name, "_scale_inv"))
@@ -195,9 +196,7 @@ Unpacked along_rows(const StoredTensor& weights, std::int64_t groups, const Mode
   Unpacked out{.rows = weights.shape[weights.shape.size() - 2]};
   const std::int64_t word = safetensors_bits(weights.type);
   const std::int64_t packed = weights.shape.back() * word;
-  const auto is_width = [](std::int64_t bits) {
-    return std::ranges::find(widths_in_bits, bits) != widths_in_bits.end();
-  };
+  const auto is_width = [](std::int64_t bits) { return contains(widths_in_bits, bits); };
   out.columns = packed / 4;
   const bool has_groups = groups > 1 && widths.group > 0 && groups <= packed / widths.group;
   const std::int64_t first = has_groups        ? groups * widths.group

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/spec/kept_modules.hpp"
 
 namespace halmark {
@@ -45,7 +47,7 @@ Found find_stored(const LinearModules& linear, const StoredLayer& layer,
     if (found == nullptr) return {};
     if (!modules.insert(found->name).second) continue;
     out.values += found->values();
-    out.shapes += (out.shapes.empty() ? "" : " + ") + found->name + ' ' + shape_of(*found);
+    append_item(out.shapes, " + ", found->name + ' ' + shape_of(*found));
   }
   named.insert(modules.begin(), modules.end());
   return out;
@@ -86,7 +88,7 @@ class Comparison {
   void add(std::size_t layer, const std::string& text) { by_text_[text].push_back(layer); }
 
   const LayerType& type_of(std::size_t layer) const {
-    return graph_.layer_types[static_cast<std::size_t>(graph_.layers[layer])];
+    return graph_.layer_types[as_size(graph_.layers[layer])];
   }
 
   void compare_tables() {
@@ -136,7 +138,7 @@ class Comparison {
   std::int64_t parameters_of(std::size_t layer) const {
     std::int64_t out = 0;
     for (const std::int32_t index : type_of(layer).operators) {
-      out += graph_.operators[static_cast<std::size_t>(index)].parameters;
+      out += graph_.operators[as_size(index)].parameters;
     }
     return out;
   }
@@ -147,7 +149,7 @@ class Comparison {
     std::int64_t explained = 0;
     std::set<std::string> named;
     for (const std::int32_t index : type_of(i).operators) {
-      const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
+      const Operator& op = graph_.operators[as_size(index)];
       if (op.active_parameters == 0) continue;
       for (const LinearModules& row : linear_modules()) {
         if (row.linear != op.name || !has_linear(row, spec_, i)) continue;
@@ -228,8 +230,8 @@ std::int64_t experts_in(const Checkpoint& checkpoint) {
 }  // namespace
 
 double left_out_share(const CheckpointPart& part, const OperatorGraph& graph) {
-  const auto own = static_cast<double>(part.parameters);
-  return own > 0 ? own / (own + static_cast<double>(graph.totals.active_parameters)) : 0;
+  const auto own = as_double(part.parameters);
+  return own > 0 ? own / (own + as_double(graph.totals.active_parameters)) : 0;
 }
 
 std::int64_t priced_bytes(const OperatorGraph& graph) {
@@ -267,16 +269,16 @@ WeightsReport report_of(const WeightsHeader& header, const ModelSpec& spec) {
 }
 
 Json weights_json(const WeightsReport& report, const OperatorGraph& graph) {
-  Json types = Json::array(), parts = Json::array();
+  Json types = Json::array();
   for (const auto& [name, stored] : report.types) {
     types.push_back({{"type", name}, {"tensors", stored.tensors}, {"bytes", stored.bytes}});
   }
-  for (const CheckpointPart& part : report.parts) {
-    parts.push_back({{"name", part.name},
-                     {"params", part.parameters},
-                     {"bytes", part.bytes},
-                     {"left_out_pct", 100 * left_out_share(part, graph)}});
-  }
+  Json parts = json_list(report.parts, [&](const CheckpointPart& part) -> Json {
+    return {{"name", part.name},
+            {"params", part.parameters},
+            {"bytes", part.bytes},
+            {"left_out_pct", 100 * left_out_share(part, graph)}};
+  });
   const auto& counted = report.counted_parameters;
   return {{"place", report.place},
           {"files", report.files},

@@ -15,13 +15,13 @@ namespace {
 
 Json format_json(const std::optional<Quantization>& format) {
   if (!format) return nullptr;
-  return {{"method", format->method},         {"weights", std::string(dtype_name(format->weights))},
+  return {{"method", format->method},         {"weights", dtype_name(format->weights)},
           {"block", format->block},           {"block_rows", format->block_rows},
           {"scale_bits", format->scale_bits}, {"matrix_scale_bytes", format->matrix_scale_bytes}};
 }
 
 Json matrix_json(const StoredMatrix& matrix) {
-  return {{"name", matrix.name},       {"kind", std::string(kernel_kind_name(matrix.kind))},
+  return {{"name", matrix.name},       {"kind", kernel_kind_name(matrix.kind)},
           {"rows", matrix.rows},       {"columns", matrix.columns},
           {"experts", matrix.experts}, {"format", format_json(matrix.format)}};
 }
@@ -33,8 +33,7 @@ Json kinds_json(const Checkpoint& checkpoint, const std::string& place, Json& of
   std::map<std::string, std::size_t> kinds;
   Json out = Json::array();
   for (const StoredLayer& layer : checkpoint.layers) {
-    Json matrices = Json::array();
-    for (const StoredMatrix& matrix : layer.matrices) matrices.push_back(matrix_json(matrix));
+    Json matrices = json_list(layer.matrices, matrix_json);
     Json kind = {{"matrices", std::move(matrices)}, {"vector_values", layer.vector_values}};
     const auto [it, is_new] = kinds.try_emplace(dump_json(kind), kinds.size());
     of_layer.push_back(it->second);

@@ -27,18 +27,16 @@ Json way_json(const CollectiveTime& time) {
 }
 
 Json levels_json(const FabricLevels& fabric) {
-  Json out = Json::array();
-  for (const simulate::FabricLevel& level : fabric.levels) {
-    out.push_back({{"ranks", level.ranks},
-                   {"latency_s", level.latency_s},
-                   {"bytes_per_s", level.bytes_per_s},
-                   {"in_switch_ranks_min", level.in_switch_ranks_min},
-                   {"shares_adapter", level.shares_adapter},
-                   {"hops", level.hops},
-                   {"neighbour_latency_s",
-                    level.neighbour_latency_s > 0 ? level.neighbour_latency_s : level.latency_s}});
-  }
-  return out;
+  return json_list(fabric.levels, [](const simulate::FabricLevel& level) -> Json {
+    return {{"ranks", level.ranks},
+            {"latency_s", level.latency_s},
+            {"bytes_per_s", level.bytes_per_s},
+            {"in_switch_ranks_min", level.in_switch_ranks_min},
+            {"shares_adapter", level.shares_adapter},
+            {"hops", level.hops},
+            {"neighbour_latency_s",
+             level.neighbour_latency_s > 0 ? level.neighbour_latency_s : level.latency_s}};
+  });
 }
 
 std::string levels_text(const FabricLevels& fabric) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 #include "simulate/fabric/fabric_file.hpp"
@@ -77,7 +78,7 @@ std::string tiers_text(const Topology& topology) {
   TextTable table({"memory", "of each", "size", "read", "write", "latency", "source"},
                   {false, false, true, true, true, true});
   for (const fabric::MemoryTier& tier : topology.tiers) {
-    table.add({tier.name, tier.scope, report::bytes_text(static_cast<double>(tier.bytes)),
+    table.add({tier.name, tier.scope, report::bytes_text(tier.bytes),
                report::bandwidth_text(tier.read_bytes_per_s),
                report::bandwidth_text(tier.write_bytes_per_s),
                report::duration_text(tier.latency_ns), tier.source});
@@ -125,7 +126,7 @@ report::View fabrics_page(std::span<const Topology> topologies) {
     std::string levels;
     Json names = Json::array();
     for (const fabric::Level& level : topology.levels) {
-      levels += (levels.empty() ? "" : ", ") + level.name;
+      append_item(levels, ", ", level.name);
       names.push_back(level.name);
     }
     table.add({topology.id, topology.name, topology.profile, std::to_string(counts.devices),

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t description_width = 70;
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 // `before` in front of each of the characters.
 std::string escaped(std::string text, std::string_view characters, std::string_view before) {
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -51,7 +45,7 @@ std::string words_of(const HelpCommand& command, const HelpCommand& program) {
     if (&command == &program) break;
   }
   for (const HelpCommand& sub : command.commands) words.push_back(sub.name);
-  return joined(words);
+  return join(words, " ");
 }
 
 // A case of the function for `command`, whose path of names is `path`, and for those below it.
@@ -62,10 +56,9 @@ void add_bash_cases(const HelpCommand& command, const HelpCommand& program, cons
   for (const HelpCommand* level : {&command, &program}) {
     for (const HelpOption& option : level->options) {
       if (option.is_positional || !option.takes_value) continue;
-      std::string names;
-      for (const std::string& name : option.names) names += (names.empty() ? "" : "|") + name;
-      choices +=
-          "        " + names + ") is_value=1 choices=" + quoted(joined(option.choices)) + " ;;\n";
+      std::string names = join(option.names, "|");
+      choices += "        " + names + ") is_value=1 choices=" + quoted(join(option.choices, " ")) +
+                 " ;;\n";
     }
     if (&command == &program) break;
   }
@@ -111,7 +104,7 @@ std::string zsh_text(const std::string& description) {
 void add_zsh_options(const HelpCommand& command, std::string& out) {
   for (const HelpOption& option : command.options) {
     const std::string value =
-        option.choices.empty() ? ":value:_files" : ":value:(" + joined(option.choices) + ")";
+        option.choices.empty() ? ":value:_files" : ":value:(" + join(option.choices, " ") + ")";
     if (option.is_positional) {
       out += ' ' + quoted("*:" + escaped(option.names.front(), ":", "\\") + value.substr(6));
       continue;
@@ -173,7 +166,7 @@ void add_fish(const HelpCommand& command, const std::string& program, const std:
       spelled += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (option.takes_value) spelled += " -r";
-    if (!option.choices.empty()) spelled += " -f -a " + fish_quoted(joined(option.choices));
+    if (!option.choices.empty()) spelled += " -f -a " + fish_quoted(join(option.choices, " "));
     out += spelled + " -d " +
            fish_quoted(short_description(option.description, description_width)) + '\n';
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text/text.hpp"
+
 namespace halmark {
 namespace {
 
@@ -44,11 +46,9 @@ void add_options(const HelpCommand& command, std::string& out) {
   for (const bool is_positional : {true, false}) {
     for (const HelpOption& option : command.options) {
       if (option.is_positional != is_positional) continue;
-      std::string names;
-      for (const std::string& name : option.names) {
-        names += (names.empty() ? "" : ", ") + std::string(is_positional ? "\\fI" : "\\fB") +
-                 roff(name) + "\\fR";
-      }
+      std::string names = join(option.names, ", ", [&](const std::string& name) {
+        return (is_positional ? "\\fI" : "\\fB") + roff(name) + "\\fR";
+      });
       out += ".TP\n" + names + (is_positional ? "" : value_of(option)) + '\n' +
              roff(option.description) + (option.is_required ? " (required)" : "") + '\n';
     }

@@ -4,6 +4,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
 #include "report/text/table.hpp"
 
@@ -12,12 +13,6 @@ namespace {
 
 std::string billions(std::int64_t parameters) {
   return fmt::format("{:.3f}", static_cast<double>(parameters) / 1e9);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
 }
 
 Json published(std::optional<std::int64_t> value) { return value ? Json(*value) : Json(nullptr); }
@@ -49,7 +44,7 @@ report::View models_page(std::span<const ModelListing> models, const Precision& 
     const ModelSpec spec = load_model(listing.file.string(), {});
     const GraphTotals totals = totals_of(spec, precision, listing.file.string());
     table.add({listing.id, spec.family, billions(totals.parameters),
-               billions(totals.active_parameters), joined(listing.aliases), listing.source});
+               billions(totals.active_parameters), join(listing.aliases, ", "), listing.source});
     data.push_back({{"id", listing.id},
                     {"aliases", listing.aliases},
                     {"family", spec.family},
@@ -69,7 +64,7 @@ report::View models_list(std::span<const ModelListing> models, int columns) {
   report::TextTable table({"id", "architecture", "aliases", "source"});
   Json data = Json::array();
   for (const ModelListing& m : models) {
-    table.add({m.id, m.architecture, joined(m.aliases), m.source});
+    table.add({m.id, m.architecture, join(m.aliases, ", "), m.source});
     data.push_back({{"id", m.id},
                     {"aliases", m.aliases},
                     {"architecture", m.architecture},

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "kernels/example.hpp"
 #include "report/text/table.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -11,10 +13,8 @@ namespace halmark::pages {
 namespace {
 
 std::string values_text(const ParamSpec& spec) {
-  std::string out;
-  for (const std::int64_t value : spec.allowed) {
-    out += (out.empty() ? "" : " ") + value_text(spec, value);
-  }
+  std::string out =
+      join(spec.allowed, " ", [&](const std::int64_t value) { return value_text(spec, value); });
   if (!out.empty()) return out;
   if (spec.kind == ParamKind::dtype) return "any";
   if (spec.kind == ParamKind::flag) return "0 1";
@@ -44,24 +44,16 @@ std::string_view role_text(Role role) {
   return "";
 }
 
-std::string dims_text(const OperandSpec& operand) {
-  std::string out;
-  for (const std::int64_t dim : operand.dims) {
-    out += (out.empty() ? "" : " x ") + std::to_string(dim);
-  }
-  return out;
-}
+std::string dims_text(const OperandSpec& operand) { return join(operand.dims, " x "); }
 
 Json params_json(const OpContract& op) {
-  Json out = Json::array();
-  for (const ParamSpec& spec : op.params()) {
-    out.push_back({{"name", std::string(spec.name)},
-                   {"values", values_text(spec)},
-                   {"default", spec.fallback ? Json(value_text(spec, *spec.fallback)) : Json()},
-                   {"derived", spec.derived},
-                   {"meaning", std::string(spec.meaning)}});
-  }
-  return out;
+  return json_list(op.params(), [](const ParamSpec& spec) -> Json {
+    return {{"name", std::string(spec.name)},
+            {"values", values_text(spec)},
+            {"default", spec.fallback ? Json(value_text(spec, *spec.fallback)) : Json()},
+            {"derived", spec.derived},
+            {"meaning", std::string(spec.meaning)}};
+  });
 }
 
 void add_example(const OpContract& op, const Params& example, report::View& out) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "pages/serve/document/deployment_files.hpp"
@@ -43,7 +44,7 @@ Json state_json(const PageState& state, const PricedSystem& system, const Config
           {"model", system.spec().names.empty() ? c.model : system.spec().names.front()},
           {"fabric", state.fabric},
           {"dtype", state.dtype},
-          {"phase", std::string(phase_name(state.phase))},
+          {"phase", phase_name(state.phase)},
           {"shards", c.devices()},
           {"batch", state.batch},
           {"new", state.new_tokens},
@@ -87,8 +88,7 @@ Json SimulatorPage::step(const PageState& state) {
   const ComposedStep step = composed_step(system, state, configuration);
   PageState at = state;
   at.shards = configuration.devices();
-  Json warnings = Json::array();
-  for (const std::string& warning : step.graph().warnings) warnings.push_back(warning);
+  Json warnings = json_list(step.graph().warnings);
   return {{"state", state_json(state, system, configuration)},
           {"figures", figures_json(system, step)},
           {"bottleneck", step.estimate.bottleneck},
@@ -172,7 +172,7 @@ Json SimulatorPage::documents() const {
 bool SimulatorPage::is_slow(const serve::PageQuestion& question) const {
   constexpr std::array<std::string_view, 7> slow = {"simulation", "spread", "serving", "front",
                                                     "runs",       "run",    "compare"};
-  return std::ranges::find(slow, question.path) != slow.end();
+  return contains(slow, question.path);
 }
 
 Json SimulatorPage::answer(const serve::PageQuestion& question) {

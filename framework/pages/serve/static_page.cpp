@@ -6,6 +6,7 @@
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "serve/page_files.hpp"
 
 namespace halmark::pages {
@@ -17,7 +18,7 @@ using Words = std::map<std::string, std::string>;
 std::string query_text(const Words& words) {
   std::string out;
   for (const auto& [name, value] : words) {
-    out += (out.empty() ? "" : "&") + name + '=';
+    append_item(out, "&", name + '=');
     for (const char c : value) {
       const auto byte = static_cast<unsigned char>(c);
       if (std::isalnum(byte) != 0 || std::string_view("-_.!~*'()").find(c) != std::string::npos) {
@@ -98,9 +99,7 @@ std::vector<std::string> powers(std::int64_t from, std::int64_t to, std::int64_t
 }
 
 Json numbers(const std::vector<std::string>& texts) {
-  Json out = Json::array();
-  for (const std::string& text : texts) out.push_back(std::stoll(text));
-  return out;
+  return json_list(texts, [](const std::string& text) { return std::stoll(text); });
 }
 
 class Grid {

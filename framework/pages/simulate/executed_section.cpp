@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "pages/simulate/simulation_page.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -33,23 +34,23 @@ std::string missing_text(const simulate::ExecutedStep& both) {
 Json executed_json(const SimulationPage& page) {
   if (page.executed.ranks.empty()) return {{"executed", nullptr}};
   const auto both = beside_executed(timeline_of(page), page.executed.ranks);
-  Json ranks = Json::array(), events = Json::array();
-  for (const simulate::ExecutedStep::Rank& rank : both.ranks) {
-    ranks.push_back({{"device", rank.device},
-                     {"events", rank.events},
-                     {"simulated_us", rank.simulated_ns / 1e3},
-                     {"executed_us", rank.executed_ns / 1e3},
-                     {"simulated_end_us", rank.simulated_end_ns / 1e3},
-                     {"executed_end_us", rank.executed_end_ns / 1e3}});
-  }
+  Json events = Json::array();
+  Json ranks = json_list(both.ranks, [](const simulate::ExecutedStep::Rank& rank) -> Json {
+    return {{"device", rank.device},
+            {"events", rank.events},
+            {"simulated_us", rank.simulated_ns / 1e3},
+            {"executed_us", rank.executed_ns / 1e3},
+            {"simulated_end_us", rank.simulated_end_ns / 1e3},
+            {"executed_end_us", rank.executed_end_ns / 1e3}};
+  });
   for (const simulate::ExecutedEvent& pair : both.pairs) {
     const simulate::TimelineEvent& event = timeline_of(page).events[pair.event];
     const Execution& one = page.executed.ranks[pair.rank][pair.execution];
     events.push_back({{"id", pair.event},
                       {"label", timeline_of(page).labels[event.label]},
                       {"rank", pair.rank},
-                      {"start_us", static_cast<double>(event.start_ps) / 1e6},
-                      {"us", static_cast<double>(event.end_ps - event.start_ps) / 1e6},
+                      {"start_us", as_double(event.start_ps) / 1e6},
+                      {"us", as_double(event.end_ps - event.start_ps) / 1e6},
                       {"executed_start_us", one.begin_ns / 1e3},
                       {"executed_us", one.ns / 1e3}});
   }

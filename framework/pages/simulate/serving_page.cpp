@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/clean_text.hpp"
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 #include "simulate/serving/serving_json.hpp"
@@ -47,8 +49,7 @@ std::string engine_table(const ServingPage& page) {
   std::string kind;
   for (const serving::EngineRecord& e : page.record.engines) {
     const double busy =
-        static_cast<double>(e.busy_ps) /
-        static_cast<double>(std::max<events::Picoseconds>(1, page.record.makespan_ps));
+        as_double(e.busy_ps) / as_double(std::max<events::Picoseconds>(1, page.record.makespan_ps));
     std::vector<std::string> row = {e.name,
                                     std::to_string(e.steps),
                                     rounded_percent_text(busy),
@@ -79,9 +80,7 @@ std::string level_line(const ServingPage& page) {
   if (!s.goodput_share) return "";
   std::string levels;
   const auto add = [&](const char* name, const std::optional<double>& ns) {
-    if (ns)
-      levels +=
-          fmt::format("{}{} at most {}", levels.empty() ? "" : ", ", name, duration_text(*ns));
+    if (ns) append_item(levels, ", ", fmt::format("{} at most {}", name, duration_text(*ns)));
   };
   add("ttft", page.levels.ttft_ns);
   add("tpot", page.levels.tpot_ns);
@@ -103,7 +102,7 @@ std::string other_lines(const ServingPage& page) {
   std::string out;
   if (r.cold_start_ps) {
     out += fmt::format("cold start: {} from nothing to the first token, weights of {} from {}\n",
-                       duration_text(static_cast<double>(*r.cold_start_ps) * 1e-3),
+                       duration_text(as_double(*r.cold_start_ps) * 1e-3),
                        bytes_text(page.plan.cold_start.weight_bytes), page.plan.cold_start.from);
   }
   if (r.handed_over_bytes > 0) {
@@ -209,7 +208,7 @@ report::View serving_page(const ServingPage& page) {
       page.configuration.model, page.configuration.precision.name, page.layout,
       serving::server_mode_name(page.plan.mode), page.record.requests.size(),
       duration_text(s.makespan_s * 1e9), engine.blocks, engine.block_tokens,
-      bytes_text(engine.block_bytes), bytes_text(static_cast<double>(page.room.rank_weight_bytes)));
+      bytes_text(engine.block_bytes), bytes_text(page.room.rank_weight_bytes));
   out.text += latency_table(page);
   out.text += fmt::format(
       "\nthroughput: {} generated tokens/s, {} requests/s; {} in the server on average\n",

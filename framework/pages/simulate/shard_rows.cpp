@@ -37,7 +37,7 @@ Cells cells_of(const ShardRow& row, const std::vector<std::string>& owners) {
   const bool is_exchanged = row.collective_bytes > 0;
   return {row.tensor,
           strategy_text(row),
-          bytes_text(static_cast<double>(row.shard_bytes)),
+          bytes_text(row.shard_bytes),
           owners[row.stage],
           is_exchanged ? row.collective : "",
           is_exchanged ? bytes_text(row.collective_bytes) : "",
@@ -91,19 +91,6 @@ std::vector<Block> folded(std::vector<Block> blocks) {
 
 }  // namespace
 
-std::string runs_text(const std::vector<std::int64_t>& ascending) {
-  std::string out;
-  for (std::size_t i = 0; i < ascending.size();) {
-    std::size_t end = i + 1;
-    while (end < ascending.size() && ascending[end] == ascending[end - 1] + 1) ++end;
-    if (!out.empty()) out += ',';
-    out += std::to_string(ascending[i]);
-    if (end - i > 1) out += '-' + std::to_string(ascending[end - 1]);
-    i = end;
-  }
-  return out;
-}
-
 std::string shard_rows_text(const ShardTable& table, const std::vector<std::string>& owners,
                             int width, bool shows_all) {
   report::TextTable out({"layers", "tensor", "strategy", "a shard", "shards", "exchange", "a step",
@@ -112,7 +99,7 @@ std::string shard_rows_text(const ShardTable& table, const std::vector<std::stri
   std::vector<Block> blocks = blocks_of(table, owners);
   if (!shows_all) blocks = folded(std::move(blocks));
   for (const Block& block : blocks) {
-    std::string where = block.layers.empty() ? block.name : runs_text(block.layers);
+    std::string where = block.layers.empty() ? block.name : ranges_text(block.layers);
     for (const Cells& cells : block.rows) {
       Cells row = {where};
       row.insert(row.end(), cells.begin(), cells.end());
@@ -122,11 +109,10 @@ std::string shard_rows_text(const ShardTable& table, const std::vector<std::stri
   }
   std::string text = width > 0 ? out.text(width) : out.text();
   text +=
-      fmt::format("all shards hold {} = {} x {}", bytes_text(static_cast<double>(table.held_bytes)),
-                  bytes_text(static_cast<double>(table.tensor_bytes)),
-                  report::significant_text(table.replication()));
+      fmt::format("all shards hold {} = {} x {}", bytes_text(table.held_bytes),
+                  bytes_text(table.tensor_bytes), report::significant_text(table.replication()));
   if (table.padding_bytes > 0) {
-    text += fmt::format(" + {} of padding", bytes_text(static_cast<double>(table.padding_bytes)));
+    text += fmt::format(" + {} of padding", bytes_text(table.padding_bytes));
   }
   text += fmt::format("\na shard's messages of a step: {}", bytes_text(table.collective_bytes));
   if (!table.hand_over_bytes.empty()) {

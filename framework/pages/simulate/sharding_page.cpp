@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "pages/simulate/shard_rows.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -39,16 +40,15 @@ std::string head_text(const PlanAnswer& a) {
   };
   std::string out =
       fmt::format("{}\n{} of {}{}: step {}, {} tokens/s, modelled\n", chosen.configuration.key(),
-                  counted(static_cast<std::size_t>(a.question.shards), "shard"), a.device,
+                  counted(as_size(a.question.shards), "shard"), a.device,
                   a.fabric.empty() ? "" : " over " + a.fabric, times_text(chosen),
                   report::significant_text(a.tokens_per_s()));
   out += fmt::format("the fastest of {}", counted(a.plan.layouts.size(), "possible layout"));
   if (!chosen.fits) {
     out += ", of which none fits";
   } else if (a.question.bytes_max) {
-    out += fmt::format("; a shard holds {} of {}",
-                       bytes_text(static_cast<double>(chosen.largest.total())),
-                       bytes_text(static_cast<double>(*a.question.bytes_max)));
+    out += fmt::format("; a shard holds {} of {}", bytes_text(chosen.largest.total()),
+                       bytes_text(as_double(*a.question.bytes_max)));
   }
   out += fmt::format("; planned in {}\n", duration_text(a.planning_s * 1e9));
   for (const auto& [reason, count] : a.plan.refused) {
@@ -66,7 +66,7 @@ std::string layouts_text(const PlanAnswer& a, const ShardingPage& page) {
     const PlannedLayout& l = a.plan.layouts[i];
     table.add({l.configuration.parallel.text(), duration_text(l.cost.ns()),
                duration_text(l.cost.step.compute_ns), duration_text(l.cost.step.communication_ns),
-               bytes_text(static_cast<double>(l.largest.total())), l.fits ? "yes" : "no",
+               bytes_text(l.largest.total()), l.fits ? "yes" : "no",
                l.measured_ns ? duration_text(*l.measured_ns) : report::absent_text});
   }
   std::string out = '\n' + fitted(table, page.width);
@@ -99,13 +99,13 @@ std::string grouped_text(const PlanAnswer& a) {
   std::string groups;
   int first = 0;
   for (const LayerGroup& g : a.plan.grouped->configuration.groups) {
-    groups += fmt::format("{}layers {}-{} {}", groups.empty() ? "" : ", ", first,
-                          first + g.layers - 1, g.text().substr(g.text().find(':') + 1));
+    append_item(groups, ", ",
+                fmt::format("layers {}-{} {}", first, first + g.layers - 1,
+                            g.text().substr(g.text().find(':') + 1)));
     first += g.layers;
   }
   return fmt::format("\na strategy per group of layers: {} ({} a shard): {}; not executable here\n",
-                     duration_text(a.plan.grouped->ns),
-                     bytes_text(static_cast<double>(a.plan.grouped->bytes)), groups);
+                     duration_text(a.plan.grouped->ns), bytes_text(a.plan.grouped->bytes), groups);
 }
 
 std::string factor_text(const char* kind, const simulate::Calibration& c) {
@@ -145,18 +145,17 @@ std::string journal_text(const PlanAnswer& a) {
 
 std::string offload_text(const PlanAnswer& a) {
   if (!a.offload) return {};
-  std::string out =
-      fmt::format("\nmoved to {}: {}, {} longer a step\n", a.offload->tier,
-                  bytes_text(static_cast<double>(a.offload->bytes)), duration_text(a.offload->ns));
+  std::string out = fmt::format("\nmoved to {}: {}, {} longer a step\n", a.offload->tier,
+                                bytes_text(a.offload->bytes), duration_text(a.offload->ns));
   constexpr std::size_t most = 8;
   for (std::size_t i = 0; i < a.offloaded.size(); ++i) {
     if (i == most) {
       out += fmt::format("  {} more, in --json\n", a.offloaded.size() - i);
       break;
     }
-    out += fmt::format("  {} {} {}\n", a.offloaded[i].name,
-                       bytes_text(static_cast<double>(a.offloaded[i].bytes)),
-                       duration_text(a.offloaded[i].ns));
+    out +=
+        fmt::format("  {} {} {}\n", a.offloaded[i].name,
+                    bytes_text(as_double(a.offloaded[i].bytes)), duration_text(a.offloaded[i].ns));
   }
   return out;
 }

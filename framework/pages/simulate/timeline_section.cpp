@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "pages/simulate/simulation_page.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -14,7 +15,7 @@ using report::TextTable;
 
 constexpr std::size_t rows_max = 24;  // what one screen shows
 
-double ns(events::Picoseconds time) { return static_cast<double>(time) / 1e3; }
+double ns(events::Picoseconds time) { return as_double(time) / 1e3; }
 
 // What is not shown, so that no list ends in silence.
 std::string rest_text(std::size_t all, const char* what, const char* where) {
@@ -38,7 +39,7 @@ std::string timeline_section(const SimulationPage& page) {
     const simulate::LabelFold& fold = folds[i];
     std::vector<std::string> row = {
         fold.label, std::string(events::kind_name(fold.kind)), std::to_string(fold.events),
-        report::duration_text(ns(fold.busy_ps) / static_cast<double>(fold.events))};
+        report::duration_text(ns(fold.busy_ps) / as_double(fold.events))};
     if (was_run) {
       const auto at = page.executed.each_ns.find(fold.label);
       row.push_back(at == page.executed.each_ns.end() ? report::absent_text
@@ -47,7 +48,7 @@ std::string timeline_section(const SimulationPage& page) {
     row.push_back(report::rounded_percent_text(makespan > 0 ? ns(fold.critical_ps) / makespan : 0));
     row.push_back(report::duration_text(ns(fold.first_ps)));
     row.push_back(report::duration_text(ns(fold.last_ps)));
-    row.push_back(report::bytes_text(fold.bytes / static_cast<double>(fold.events)));
+    row.push_back(report::bytes_text(fold.bytes / as_double(fold.events)));
     table.add(row);
   }
   return "\ntimeline, layers together, longest first\n" + table.text(page.width) +

@@ -2,6 +2,9 @@
 // memory), the line to type next, and below them the question.
 #include <fmt/format.h>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "model/step/step_room.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/count_text.hpp"
@@ -50,7 +53,7 @@ std::string devices_text(const PricedStep& step) {
   // Checkpoints are in bf16, and a precision that was not chosen is another one.
   const bool lacks_bf16 = !peaks.empty() && c.precision.activation != Dtype::bf16 &&
                           c.precision.name == dtype_name(c.precision.activation) &&
-                          std::ranges::find(peaks, Dtype::bf16, &Peak::dtype) == peaks.end();
+                          !contains(peaks, Dtype::bf16, &Peak::dtype);
   const std::string in =
       lacks_bf16 ? fmt::format(" in {}, as it has no bf16", c.precision.name) : std::string();
   const std::int64_t n = c.devices();
@@ -129,8 +132,7 @@ std::string change_line(const PricedStep& step, const StepAnswer& a) {
   const StepAnswer before = answer_of(*step.before);
   if (!a.rate || !before.rate) return "no rate: " + a.reason;
   const double gain = a.rate->per_s / before.rate->per_s - 1;
-  std::string changes;
-  for (const std::string& change : step.changes) changes += (changes.empty() ? "" : ", ") + change;
+  std::string changes = join(step.changes, ", ");
   return fmt::format("{}: {}{} become {}, {}; {} a step become {}", changes,
                      rate_text(*before.rate, "tokens/s"), devices_text(step),
                      rate_text(*a.rate, "tokens/s"), report::signed_percent_text(gain),
@@ -154,7 +156,7 @@ std::string sources_part(const PricedStep& step, const StepExpectation& expected
   std::string out;
   for (const auto& [from, share] : expected_shares(step, expected)) {
     if (share <= 0.01) continue;
-    out += (out.empty() ? "" : ", ") + from + ' ' + report::fixed_text(100 * share, 0) + " %";
+    append_item(out, ", ", from + ' ' + report::fixed_text(100 * share, 0) + " %");
   }
   return out;
 }
@@ -198,11 +200,11 @@ std::string basis_line(const PricedStep& step, const StepAnswer& a) {
 }
 
 std::string memory_line(const PricedStep& step, const StepAnswer& a) {
-  const std::string needs = bytes_text(static_cast<double>(step.memory_bytes()));
+  const std::string needs = bytes_text(step.memory_bytes());
   const std::string start = "memory of a rank: " + needs;
   if (!a.fit) return start;
   if (!a.fit->device_bytes) return start + ", the device states none";
-  const std::string has = bytes_text(static_cast<double>(*a.fit->device_bytes));
+  const std::string has = bytes_text(as_double(*a.fit->device_bytes));
   if (a.fit->short_by_bytes() > 0) {
     return fmt::format("{} of {}: does not fit, short by {}", start, has,
                        size_text(a.fit->short_by_bytes()));
@@ -219,8 +221,8 @@ std::string memory_line(const PricedStep& step, const StepAnswer& a) {
   }
   if (!a.fit->engine || a.fit->engine->fits()) return out;
   return out + fmt::format(", but not {} by its defaults: {} of {}", a.fit->engine->engine,
-                           bytes_text(static_cast<double>(a.fit->engine->needed_bytes)),
-                           bytes_text(static_cast<double>(a.fit->engine->may_use_bytes)));
+                           bytes_text(a.fit->engine->needed_bytes),
+                           bytes_text(a.fit->engine->may_use_bytes));
 }
 
 bool is_too_large(const StepAnswer& a) { return a.fit && a.fit->short_by_bytes() > 0; }
@@ -263,9 +265,9 @@ std::string prediction_text(const ModelSpec& spec) {
 
 std::string no_fit_text(const PricedStep& step, const Fit& fit) {
   const Configuration& c = step.graph.configuration;
-  std::string out = fmt::format("does not fit in {}: needs {} a rank of {}", c.precision.name,
-                                bytes_text(static_cast<double>(fit.needed_bytes)),
-                                bytes_text(static_cast<double>(*fit.device_bytes)));
+  std::string out =
+      fmt::format("does not fit in {}: needs {} a rank of {}", c.precision.name,
+                  bytes_text(fit.needed_bytes), bytes_text(as_double(*fit.device_bytes)));
   if (step.is_training()) return out;
   const auto more = least_layout(step);
   if (more) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/utilisation/explain.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/quantity.hpp"
@@ -40,7 +42,7 @@ std::string explain_tokens_per_step(const PricedStep& step) {
 std::vector<std::string> operator_names(const OperatorGraph& graph) {
   std::vector<std::string> out;
   for (const Operator& op : graph.operators) {
-    if (std::ranges::find(out, op.name) == out.end()) out.push_back(op.name);
+    if (!contains(out, op.name)) out.push_back(op.name);
   }
   return out;
 }
@@ -100,10 +102,7 @@ report::View explained(const PricedStep& step, const std::string& wanted, int wi
 }
 
 report::View explainable(const PricedStep& step, int width) {
-  std::string names;
-  for (const std::string& name : operator_names(step.graph)) {
-    names += (names.empty() ? "" : ", ") + name;
-  }
+  std::string names = join(operator_names(step.graph), ", ");
   report::View out = report::glossary_view(width);
   out.data["operators"] = operator_names(step.graph);
   out.text += report::wrapped("operators of this step, with their formulas: " + names, width);

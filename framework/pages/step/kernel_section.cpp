@@ -5,6 +5,7 @@
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "profile/kernels/kernel_json.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -32,18 +33,12 @@ Source source_of(const std::string& argument, const char* option) {
 
 double us(std::int64_t ps) { return static_cast<double>(ps) / ps_per_us; }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : "+") + name;
-  return out;
-}
-
 std::string binding_text(const AccountedKernel& row) {
   const std::string status(binding_status_name(row.status));
   if (!row.operators.empty()) {
-    return joined(row.operators) + (row.status == BindingStatus::shared ? " (shared)" : "");
+    return join(row.operators, "+") + (row.status == BindingStatus::shared ? " (shared)" : "");
   }
-  if (!row.candidates.empty()) return status + ": " + joined(row.candidates);
+  if (!row.candidates.empty()) return status + ": " + join(row.candidates, "+");
   return status;
 }
 

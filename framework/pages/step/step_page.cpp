@@ -36,7 +36,7 @@ void add(report::View& to, const report::View& part) {
 
 }  // namespace
 
-std::string size_text(std::int64_t bytes) { return report::bytes_text(static_cast<double>(bytes)); }
+std::string size_text(std::int64_t bytes) { return report::bytes_text(bytes); }
 std::string milliseconds(double ns) { return report::significant_text(ns / 1e6) + " ms"; }
 
 report::View step_view(const PricedStep& step, const StepForm& form) {

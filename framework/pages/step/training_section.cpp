@@ -1,6 +1,7 @@
 // A training step on paper: passes, memory of the fullest rank, gradients on the way.
 #include <fmt/format.h>
 
+#include "core/numeric/cast.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -21,9 +22,9 @@ std::string passes_text(const PricedStep& step) {
                        prediction_flops(step) / 1e9, step.graph.drafted,
                        step.graph.prediction_instances());
   }
-  const auto stages = static_cast<double>(step.graph.stages.size());
+  const auto stages = as_double(step.graph.stages.size());
   if (stages > 1) {
-    const auto passing = static_cast<double>(step.graph.micro_batches());
+    const auto passing = as_double(step.graph.micro_batches());
     out += fmt::format(
         "pipeline of {:.0f} stages: filling and draining idle for (pp - 1) / "
         "micro-batches = {:.2f} % of the time at work (2104.04473, 2.2)\n",

@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
@@ -15,8 +17,7 @@ namespace {
 std::string stored_text(const WeightsReport& r) {
   std::string types;
   for (const auto& [name, stored] : r.types) {
-    types +=
-        fmt::format("{}{} {}", types.empty() ? "" : ", ", printable(name), size_text(stored.bytes));
+    append_item(types, ", ", fmt::format("{} {}", printable(name), size_text(stored.bytes)));
   }
   std::string out =
       fmt::format("weights: {} parameters in {} tensors, {} as stored ({}), {} layers",
@@ -33,7 +34,7 @@ std::string stored_text(const WeightsReport& r) {
 }
 
 std::string part_text(const CheckpointPart& part, const WeightsReport& r, const OperatorGraph& g) {
-  const double of_bytes = static_cast<double>(part.bytes) / static_cast<double>(r.bytes);
+  const double of_bytes = as_double(part.bytes) / as_double(r.bytes);
   return fmt::format(
       "not priced: {}, {} parameters, {}: {} of the weights, and {} of the multiplications of a "
       "token that passes it\n",
@@ -58,7 +59,7 @@ std::string weights_text(const StepPage& page) {
   }
   const std::int64_t stored = r.decoder_bytes(), priced = priced_bytes(g);
   constexpr double close = 0.005;
-  if (std::abs(static_cast<double>(priced - stored)) > close * static_cast<double>(stored)) {
+  if (std::abs(as_double(priced - stored)) > close * as_double(stored)) {
     out += fmt::format("weights are priced as {} in {}, and stored as {}\n", size_text(priced),
                        g.configuration.precision.name, size_text(stored));
   }

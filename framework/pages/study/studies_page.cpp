@@ -4,7 +4,10 @@
 
 #include <vector>
 
+#include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "report/terminal/terminal.hpp"
 #include "report/text/table.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -23,7 +26,7 @@ std::string objectives_text(const StudyInfo& study) {
   const std::vector<std::string> names = metric_names(study);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool is_max = study.directions[i] == StudyDirection::maximize;
-    out += (i == 0 ? "" : ", ") + names[i] + (is_max ? " max" : " min");
+    append_item(out, ", ", names[i] + (is_max ? " max" : " min"));
   }
   return out;
 }
@@ -38,11 +41,9 @@ std::string trials_table(const StudyInfo& study, const std::vector<const TrialRo
     for (std::size_t i = 0; i < study.directions.size(); ++i) {
       cells.push_back(i < row->values.size() ? value_text(row->values[i]) : "-");
     }
-    std::string params;
-    for (const TrialParam& param : row->params) {
-      params += (params.empty() ? "" : " ") + param.name + '=' +
-                text_of(param.distribution->value(param.internal));
-    }
+    std::string params = join(row->params, " ", [](const TrialParam& param) {
+      return param.name + '=' + text_of(param.distribution->value(param.internal));
+    });
     cells.push_back(printable(params));
     table.add(cells);
   }
@@ -57,7 +58,7 @@ report::View studies_page(std::string_view location, std::span<const StudySummar
   Json list = Json::array();
   for (const StudySummary& study : studies) {
     const auto count = [&](TrialState state) {
-      return std::to_string(study.counts[static_cast<std::size_t>(state)]);
+      return std::to_string(study.counts[as_size(state)]);
     };
     table.add({printable(study.info.name), printable(objectives_text(study.info)),
                std::to_string(study.trials()), count(TrialState::complete),
@@ -80,16 +81,15 @@ report::View study_page(const StudySummary& study, std::span<const TrialRow> tri
   }
   out.data["front"] = front_json;
   if (options.all) {
-    Json all = Json::array();
-    for (const TrialRow& row : trials) all.push_back(trial_json(row));
+    const Json all = json_list(trials, trial_json);
     out.data["trials_all"] = all;
     shown.clear();
     for (const TrialRow& row : trials) shown.push_back(&row);
   }
-  const std::string head = fmt::format(
-      "study '{}': {}; {} trials, {} complete, {} on the front", printable(study.info.name),
-      printable(objectives_text(study.info)), study.trials(),
-      study.counts[static_cast<std::size_t>(TrialState::complete)], front.size());
+  const std::string head =
+      fmt::format("study '{}': {}; {} trials, {} complete, {} on the front",
+                  printable(study.info.name), printable(objectives_text(study.info)),
+                  study.trials(), study.counts[as_size(TrialState::complete)], front.size());
   out.text = report::wrapped(head, report::stdout_columns());
   if (!shown.empty()) out.text += trials_table(study.info, shown);
   return out;

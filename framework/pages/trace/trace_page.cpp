@@ -6,8 +6,10 @@
 #include <iterator>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -48,13 +50,12 @@ std::string head_text(const Recording& recording, const Attribution& attribution
   for (const trace::Pass& pass : attribution.passes) ++stages[pass.stage];
   std::string passes;
   for (const auto& [stage, count] : stages) {
-    passes += fmt::format("{}{} {}", passes.empty() ? "" : ", ", count, trace::stage_name(stage));
+    append_item(passes, ", ", fmt::format("{} {}", count, trace::stage_name(stage)));
   }
-  std::string out =
-      fmt::format("{}: {} events, {} operators in {} of JSON; {} passes{}\n",
-                  printable(recording.where), recording.totals.events, recording.operators,
-                  bytes_text(static_cast<double>(recording.totals.bytes)),
-                  attribution.passes.size(), passes.empty() ? "" : " (" + passes + ")");
+  std::string out = fmt::format(
+      "{}: {} events, {} operators in {} of JSON; {} passes{}\n", printable(recording.where),
+      recording.totals.events, recording.operators, bytes_text(recording.totals.bytes),
+      attribution.passes.size(), passes.empty() ? "" : " (" + passes + ")");
   if (!recording.has_modules) {
     out += "no module frames: record with with_stack=True to see layers and modules\n";
   }
@@ -103,10 +104,9 @@ std::string device_text(const trace::DeviceTime& device) {
   std::string out = fmt::format(
       "device time: {} assigned + {} of unexplained graph replays + {} without a launch = {} ({} "
       "kernels)\n",
-      duration_text(static_cast<double>(device.assigned_ns)),
-      duration_text(static_cast<double>(device.ambiguous_ns)),
-      duration_text(static_cast<double>(rest - device.ambiguous_ns)),
-      duration_text(static_cast<double>(device.total_ns)), device.kernels);
+      duration_text(as_double(device.assigned_ns)), duration_text(as_double(device.ambiguous_ns)),
+      duration_text(as_double(rest - device.ambiguous_ns)),
+      duration_text(as_double(device.total_ns)), device.kernels);
   if (device.replays > 0) {
     out += fmt::format("graph replays: {}, of which {} unexplained{}\n", device.replays,
                        device.unexplained_replays,
@@ -117,7 +117,7 @@ std::string device_text(const trace::DeviceTime& device) {
 
 // Figures of a line, behind what names it.
 std::vector<std::string> figures_of(const TraceLine& line, bool has_device) {
-  return {duration_text(static_cast<double>(has_device ? line.device_ns : line.host_ns)),
+  return {duration_text(as_double(has_device ? line.device_ns : line.host_ns)),
           rounded_percent_text(line.share),
           std::to_string(line.count),
           flops_text(line),
@@ -170,10 +170,7 @@ std::string comparison_text(const trace::Comparison& comparison, int width) {
     const auto number = [](const std::optional<double>& flops) {
       return flops ? fmt::format("{:.0f}", *flops) : std::string("unknown");
     };
-    std::string sources;
-    for (const std::string& source : row.sources) {
-      sources += (sources.empty() ? "" : ", ") + printable(source);
-    }
+    std::string sources = join(row.sources, ", ", printable);
     table.add({row.operators.empty() ? "-" : row.operators, layer_text(row.layer),
                std::to_string(row.pass), std::string(trace::verdict_name(row.verdict)),
                number(row.trace_flops), row.model_flops ? number(row.model_flops) : "-",

@@ -5,6 +5,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "plan/toml/toml_table.hpp"
 
@@ -223,9 +224,7 @@ std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::pa
         found.push_back(read_device_file(path));
       }
     }
-    std::erase_if(found, [&](const DeviceFile& file) {
-      return std::ranges::find(out, file.device.id, id) != out.end();
-    });
+    std::erase_if(found, [&](const DeviceFile& file) { return contains(out, file.device.id, id); });
     std::ranges::move(found, std::back_inserter(out));
   }
   std::ranges::sort(out, {}, id);

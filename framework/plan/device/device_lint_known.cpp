@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
 
+#include "core/numeric/cast.hpp"
 #include "plan/device/device_lint.hpp"
 
 namespace halmark {
@@ -169,8 +169,8 @@ class Comparison {
   }
 
   void judge_memory() {
-    const double stated = static_cast<double>(known_.memory_bytes) * share();
-    const auto here = static_cast<double>(device_.memory_bytes);
+    const double stated = as_double(known_.memory_bytes) * share();
+    const auto here = as_double(device_.memory_bytes);
     // A driver's bytes are stated here; a data sheet prints binary gigabytes as if they were
     // decimal.
     constexpr double printed = 0x1p30 / 1e9;

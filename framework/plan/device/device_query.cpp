@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "expression/expression.hpp"
 
@@ -31,8 +32,7 @@ const std::vector<Figure>& figures() {
       {"id", "word", [](const Device& d) { return ParamValue(d.id); }},
       {"vendor", "word", [](const Device& d) { return ParamValue(d.vendor); }},
       {"kind", "word: gpu, cpu, npu, ...", [](const Device& d) { return ParamValue(d.kind); }},
-      {"memory_bytes", "bytes",
-       [](const Device& d) { return number(static_cast<double>(d.memory_bytes)); }},
+      {"memory_bytes", "bytes", [](const Device& d) { return number(as_double(d.memory_bytes)); }},
       {"bandwidth", "of the memory, bytes/s",
        [](const Device& d) {
          const auto memory = d.bandwidth("memory", 0);
@@ -46,7 +46,7 @@ const std::vector<Figure>& figures() {
        [](const Device& d) {
          return d.links.empty() || !d.links.front().domain_devices
                     ? ParamValue(nullptr)
-                    : number(static_cast<double>(*d.links.front().domain_devices));
+                    : number(as_double(*d.links.front().domain_devices));
        }},
       {"power_w", "W", [](const Device& d) { return number(d.power_w); }},
       {"usd_per_hour", "US dollars an hour",

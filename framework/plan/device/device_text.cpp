@@ -38,8 +38,7 @@ std::string line_if(std::string_view key, std::string_view value) {
 }
 
 std::string line_if(std::string_view key, const std::vector<std::string>& values) {
-  std::string list;
-  for (const std::string& value : values) list += (list.empty() ? "" : ", ") + toml_string(value);
+  std::string list = join(values, ", ", toml_string);
   return values.empty() ? std::string() : line(key, '[' + list + ']');
 }
 

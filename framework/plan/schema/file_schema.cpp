@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark {
@@ -54,7 +55,7 @@ Json of_scalars(const KnownKey& key) {
   for (const KeyType type : key.types) {
     const Json one = of_one(type, key);
     // A list of values is never one value; of strings and integers one stands for a list of one.
-    if (type != KeyType::values && std::ranges::find(forms, one) == forms.end()) {
+    if (type != KeyType::values && !contains(forms, one)) {
       forms.push_back(one);
     }
     if (!is_list(type)) continue;
@@ -118,7 +119,7 @@ std::string type_text(const KnownKey& key) {
     if (is_list(type)) one = type == KeyType::values ? "list of values" : one + " or list";
     if (type == KeyType::table) one = "table";
     if (type == KeyType::tables) one = "tables";
-    out += (out.empty() ? "" : ", ") + one;
+    append_item(out, ", ", one);
   }
   return out;
 }

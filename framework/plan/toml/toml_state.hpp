@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "plan/schema/known_keys.hpp"
 #include "plan/toml/toml_table.hpp"
@@ -83,7 +84,7 @@ struct TomlTable::State {
   template <class Value>
   void add_new(std::vector<Value>& values, Value value, std::string_view key,
                const toml::node& node) const {
-    if (std::ranges::find(values, value) != values.end()) {
+    if (contains(values, value)) {
       wrong(key, node, "each value once");
     }
     values.push_back(std::move(value));

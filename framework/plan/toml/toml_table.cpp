@@ -4,6 +4,8 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/text.hpp"
 #include "plan/toml/toml_state.hpp"
 
@@ -55,7 +57,7 @@ std::string TomlTable::string_or(std::string_view key, std::string fallback) con
 
 std::int64_t TomlTable::integer(std::string_view key, std::int64_t low, std::int64_t high) const {
   note_type(state_->known_as(key), KeyType::integer);
-  note_range(state_->known_as(key), static_cast<double>(low), static_cast<double>(high));
+  note_range(state_->known_as(key), as_double(low), as_double(high));
   const toml::node& node = state_->require(key);
   const std::string expected =
       "an integer from " + std::to_string(low) + " to " + std::to_string(high);
@@ -68,7 +70,7 @@ std::int64_t TomlTable::integer(std::string_view key, std::int64_t low, std::int
 std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t low, std::int64_t high,
                                    std::int64_t fallback) const {
   note_type(state_->known_as(key), KeyType::integer);
-  note_range(state_->known_as(key), static_cast<double>(low), static_cast<double>(high));
+  note_range(state_->known_as(key), as_double(low), as_double(high));
   note_fallback(state_->known_as(key), std::to_string(fallback));
   return has(key) ? integer(key, low, high) : fallback;
 }
@@ -118,7 +120,7 @@ std::vector<std::string> TomlTable::strings(std::string_view key) const {
 std::vector<std::int64_t> TomlTable::integers(std::string_view key, std::int64_t low,
                                               std::int64_t high) const {
   note_type(state_->known_as(key), KeyType::integers);
-  note_range(state_->known_as(key), static_cast<double>(low), static_cast<double>(high));
+  note_range(state_->known_as(key), as_double(low), as_double(high));
   const toml::node& node = state_->require(key);
   if (node.is_integer()) return {integer(key, low, high)};
   const std::string expected =
@@ -186,7 +188,7 @@ std::vector<std::string> TomlTable::keys() const {
 std::string TomlTable::choice(std::string_view key, const std::vector<std::string>& choices) const {
   note_choices(state_->known_as(key), choices);
   std::string value = string(key);
-  if (std::ranges::find(choices, value) == choices.end()) {
+  if (!contains(choices, value)) {
     throw refused("key '" + std::string(key) + "': '" + value + "' is unknown", where(key),
                   suggestion(value, choices));
   }
@@ -198,7 +200,7 @@ std::vector<std::string> TomlTable::choices(std::string_view key,
   note_choices(state_->known_as(key), choices);
   std::vector<std::string> values = strings(key);
   for (const std::string& value : values) {
-    if (std::ranges::find(choices, value) == choices.end()) {
+    if (!contains(choices, value)) {
       throw refused("key '" + std::string(key) + "': '" + value + "' is unknown", where(key),
                     suggestion(value, choices));
     }

@@ -2,9 +2,10 @@
 // to date group by group: summing all groups anew for each drop took minutes for 1,600 of them.
 #include "plan/toml/trim.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
+
+#include "core/numeric/cast.hpp"
 
 namespace halmark {
 namespace {
@@ -21,8 +22,8 @@ class Trimmer {
       class_size_of_.push_back(&class_size_[groups[g].keep_class]);
       ++*class_size_of_.back();
       for (const std::int32_t k : groups[g].kernels) {
-        ++used_[static_cast<std::size_t>(k)];
-        users_[static_cast<std::size_t>(k)].push_back(g);
+        ++used_[as_size(k)];
+        users_[as_size(k)].push_back(g);
       }
     }
     for (std::size_t g = 0; g < groups.size(); ++g) own_.push_back(own_seconds(g));
@@ -67,7 +68,7 @@ class Trimmer {
       const double own = own_seconds(*it);
       if (own > room_seconds) continue;
       is_kept_[*it] = true;
-      for (const std::int32_t k : groups_[*it].kernels) ++used_[static_cast<std::size_t>(k)];
+      for (const std::int32_t k : groups_[*it].kernels) ++used_[as_size(k)];
       room_seconds -= own;
     }
     std::erase_if(dropped_, [&](std::size_t g) { return is_kept_[g]; });
@@ -92,7 +93,7 @@ class Trimmer {
     --*class_size_of_[group];
     dropped_.push_back(group);
     for (const std::int32_t kernel : groups_[group].kernels) {
-      const auto k = static_cast<std::size_t>(kernel);
+      const auto k = as_size(kernel);
       // From now on it is one group's own; each kernel gets there once.
       if (--used_[k] != 1) continue;
       for (const std::size_t user : users_[k]) {
@@ -106,7 +107,7 @@ class Trimmer {
     const int by_itself = is_kept_[group] ? 1 : 0;
     double out = 0;
     for (const std::int32_t k : groups_[group].kernels) {
-      const auto index = static_cast<std::size_t>(k);
+      const auto index = as_size(k);
       out += used_[index] == by_itself ? kernel_seconds_[index] : 0;
     }
     return out;

@@ -117,11 +117,9 @@ const CaptureRecipe& capture_recipe(std::string_view engine) {
 }
 
 Json recipe_json(const CaptureRecipe& recipe) {
-  Json steps = Json::array();
-  for (const CaptureStep& step : recipe.steps) {
-    steps.push_back(
-        {{"versions", step.versions}, {"commands", step.commands}, {"source", step.source}});
-  }
+  Json steps = json_list(recipe.steps, [](const CaptureStep& step) -> Json {
+    return {{"versions", step.versions}, {"commands", step.commands}, {"source", step.source}};
+  });
   return {{"engine", recipe.engine}, {"steps", std::move(steps)}, {"notes", recipe.notes}};
 }
 

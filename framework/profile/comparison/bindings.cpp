@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::trace {
 namespace {
 
@@ -104,7 +106,7 @@ std::optional<std::int32_t> find(const OperatorGraph& graph,
                                  const std::vector<std::int32_t>& candidates,
                                  std::string_view name) {
   for (const std::int32_t i : candidates) {
-    if (graph.operators[static_cast<std::size_t>(i)].name == name) return i;
+    if (graph.operators[as_size(i)].name == name) return i;
   }
   return std::nullopt;
 }
@@ -145,7 +147,7 @@ Binding attention_operators(const OperatorGraph& graph,
                             const std::vector<std::int32_t>& candidates) {
   Binding out;
   for (const std::int32_t i : candidates) {
-    const Operator& op = graph.operators[static_cast<std::size_t>(i)];
+    const Operator& op = graph.operators[as_size(i)];
     const bool is_score = op.kind == OperatorKind::attention && op.local_work.matmul_flops > 0;
     if (is_score && op.local.op != "index_score") out.push_back(i);
   }
@@ -184,14 +186,14 @@ std::vector<std::int32_t> operators_at(const OperatorGraph& graph, std::int32_t 
   std::vector<std::int32_t> out;
   const auto add = [&](std::optional<std::int32_t> type) {
     if (!type) return;
-    const auto& more = graph.layer_types[static_cast<std::size_t>(*type)].operators;
+    const auto& more = graph.layer_types[as_size(*type)].operators;
     out.insert(out.end(), more.begin(), more.end());
   };
   if (layer < 0) {
     add(graph.embedding_type);
     add(graph.head_type);
-  } else if (static_cast<std::size_t>(layer) < graph.layers.size()) {
-    add(graph.layers[static_cast<std::size_t>(layer)]);
+  } else if (as_size(layer) < graph.layers.size()) {
+    add(graph.layers[as_size(layer)]);
   }
   return out;
 }

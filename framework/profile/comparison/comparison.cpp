@@ -4,9 +4,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/enum_names.hpp"
+#include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "profile/comparison/bindings.hpp"
 
@@ -46,8 +48,8 @@ std::vector<Group> groups_of(const std::vector<std::int32_t>& candidates,
 double unmasked_flops(const Operator& op) {
   const Params& p = op.local.params;
   const auto pairs = [&](std::int64_t heads, std::int64_t width, std::int64_t ratio) {
-    return 2 * static_cast<double>(p.at("batch") * p.at("new_tokens")) *
-           static_cast<double>(p.at("context") / ratio) * static_cast<double>(heads * width);
+    return 2 * as_double(p.at("batch") * p.at("new_tokens")) * as_double(p.at("context") / ratio) *
+           as_double(heads * width);
   };
   if (op.local.op == "latent_attention")
     return pairs(p.at("heads"), p.at("qk_dim") + p.at("v_dim"), 1);
@@ -83,16 +85,14 @@ class PassComparison {
     const std::vector<std::int32_t> candidates = operators_at(graph_, layer);
     std::vector<std::int32_t> compared;  // what FLOPs of products can be compared with
     std::ranges::copy_if(candidates, std::back_inserter(compared), [&](std::int32_t i) {
-      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
+      const Operator& op = graph_.operators[as_size(i)];
       return op.local_work.matmul_flops > 0 && !is_recurrence(op);
     });
     std::map<std::size_t, Binding> bindings;
     for (const std::size_t i : rows) {
       const OperatorRow& row = trace_.rows[i];
       Binding binding = bind_product(trace_.scopes, row, trace_.cost_of(row), graph_, candidates);
-      std::erase_if(binding, [&](std::int32_t op) {
-        return std::ranges::find(compared, op) == compared.end();
-      });
+      std::erase_if(binding, [&](std::int32_t op) { return !contains(compared, op); });
       if (binding.empty()) out_.rows.push_back(unbound(layer, i));
       bindings[i] = std::move(binding);
     }
@@ -116,7 +116,7 @@ class PassComparison {
                     .sources = {source(i)},
                     .verdict = Verdict::not_in_model,
                     .note = cost.reason};
-    if (cost.flops) out.trace_flops = *cost.flops * static_cast<double>(trace_.rows[i].count);
+    if (cost.flops) out.trace_flops = *cost.flops * as_double(trace_.rows[i].count);
     return out;
   }
 
@@ -124,7 +124,7 @@ class PassComparison {
   double whole_over_rank(const Group& group) const {
     double whole = 0, rank = 0;
     for (const std::int32_t i : group.operators) {
-      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
+      const Operator& op = graph_.operators[as_size(i)];
       whole += op.whole ? op.whole_work.matmul_flops : op.local_work.matmul_flops;
       rank += op.local_work.matmul_flops;
     }
@@ -145,15 +145,15 @@ class PassComparison {
         is_full = true;  // products of their own know no mask; others than attention have none
       }
       if (cost.flops) {
-        trace_flops += *cost.flops * static_cast<double>(trace_.rows[i].count);
+        trace_flops += *cost.flops * as_double(trace_.rows[i].count);
       } else if (out.note.empty()) {
         out.note = "FLOPs unknown: " + cost.reason;
       }
     }
     double model_flops = 0, masked_flops = 0;
     for (const std::int32_t i : group.operators) {
-      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
-      out.operators += (out.operators.empty() ? "" : " + ") + op.name;
+      const Operator& op = graph_.operators[as_size(i)];
+      append_item(out.operators, " + ", op.name);
       masked_flops += op.local_work.matmul_flops;
       model_flops += is_full ? unmasked_flops(op) : op.local_work.matmul_flops;
     }
@@ -213,7 +213,7 @@ std::string_view verdict_name(Verdict verdict) {
 }
 
 std::size_t Comparison::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &ComparedRow::verdict));
+  return as_size(std::ranges::count(rows, verdict, &ComparedRow::verdict));
 }
 
 std::uint64_t Comparison::unexplained() const {
@@ -300,7 +300,7 @@ void compare_pass(const Recording& recording, const Attribution& attribution, st
       part = explain_product(attribution.scopes, *it, attribution.cost_of(*it), graph);
     }
     if (has_formula(it->of) && part.empty()) {
-      by_layer[layer].push_back(static_cast<std::size_t>(it - rows.begin()));
+      by_layer[layer].push_back(as_size(it - rows.begin()));
     } else {
       explain_work(recording, attribution, *it, graph, std::move(part), out);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/plan_size.hpp"
@@ -59,13 +60,13 @@ TrainingStep training_step(const Attribution& attribution, const ComparedPass& p
   for (const OperatorRow& row : attribution.rows) {
     if (row.pass != pass.pass) continue;
     const OperatorCost& cost = attribution.cost_of(row);
-    if (cost.flops) out.trace_flops += *cost.flops * static_cast<double>(row.count);
+    if (cost.flops) out.trace_flops += *cost.flops * as_double(row.count);
     const bool should_be_known =
         row.of == OperatorClass::matmul || row.of == OperatorClass::attention;
     if (!cost.flops && should_be_known) out.unknown += row.count;
   }
   const Workload& w = *pass.workload;
-  const double tokens = static_cast<double>(w.batch) * static_cast<double>(w.context);
+  const double tokens = as_double(w.batch) * as_double(w.context);
   out.model_flops = tokens *
                     training_flops_per_token(model.spec, model.configuration.precision, w.context) /
                     model.configuration.devices();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
@@ -75,12 +76,12 @@ std::vector<PassTimes> times_of_passes(const Attribution& attribution) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Pass& pass = attribution.passes[i];
     out[i].stage = pass.stage;
-    out[i].wall_ns = out[i].outside_ns = static_cast<double>(pass.end_ns - pass.begin_ns);
+    out[i].wall_ns = out[i].outside_ns = as_double(pass.end_ns - pass.begin_ns);
   }
   for (const OperatorRow& row : attribution.rows) {
     if (row.pass >= out.size()) continue;
     PassTimes& pass = out[row.pass];
-    const auto ns = static_cast<double>(is_of_device ? row.device_ns : row.host_ns);
+    const auto ns = as_double(is_of_device ? row.device_ns : row.host_ns);
     const auto count = static_cast<std::int64_t>(row.count);
     pass.outside_ns -= ns;
     if (const auto problem = problem_of(attribution.cost_of(row))) {
@@ -152,7 +153,7 @@ double constant_bytes(const TracedStep& step) {
   double sum = 0;
   for (const TracedKernel& kernel : step.kernels) {
     const Work work = find_contract(kernel.problem.op)->work(kernel.problem.params);
-    sum += static_cast<double>(kernel.count) * work.constant_bytes;
+    sum += as_double(kernel.count) * work.constant_bytes;
   }
   return sum;
 }
@@ -162,7 +163,7 @@ StepPrediction predict(const TracedStep& step, const KernelTimes& times) {
   double below_ns = 0, above_ns = 0;
   for (const TracedKernel& kernel : step.kernels) {
     KernelTime time = times(kernel.problem);
-    const auto count = static_cast<double>(kernel.count);
+    const auto count = as_double(kernel.count);
     if (time.ns) {
       out.measured_ns += count * *time.ns;
       below_ns += count * (*time.ns - time.low_ns.value_or(*time.ns));
@@ -186,7 +187,7 @@ Json prediction_json(const TracedStep& step, const StepPrediction& prediction) {
     const KernelTime& time = prediction.kernels[i];
     Json entry{{"problem", kernel.problem.text()},
                {"count", kernel.count},
-               {"traced_ns", kernel.traced_ns / static_cast<double>(kernel.count)},
+               {"traced_ns", kernel.traced_ns / as_double(kernel.count)},
                {"source", time.ns ? "measured" : "trace"}};
     if (time.ns) {
       entry["measured_ns"] = *time.ns;

@@ -14,19 +14,17 @@ Json us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
 Json layer_json(std::int32_t layer) { return layer < 0 ? Json(nullptr) : Json(layer); }
 
 Json passes_json(const Attribution& attribution) {
-  Json out = Json::array();
-  for (const Pass& pass : attribution.passes) {
-    out.push_back({{"step", pass.step ? Json(*pass.step) : Json(nullptr)},
-                   {"stage", std::string(stage_name(pass.stage))},
-                   {"stage_source", pass.stage_source},
-                   {"begin_us", us(pass.begin_ns)},
-                   {"duration_us", us(pass.end_ns - pass.begin_ns)}});
-  }
-  return out;
+  return json_list(attribution.passes, [](const Pass& pass) -> Json {
+    return {{"step", pass.step ? Json(*pass.step) : Json(nullptr)},
+            {"stage", stage_name(pass.stage)},
+            {"stage_source", pass.stage_source},
+            {"begin_us", us(pass.begin_ns)},
+            {"duration_us", us(pass.end_ns - pass.begin_ns)}};
+  });
 }
 
 Json line_json(const TraceLine& line) {
-  Json out = {{"stage", std::string(stage_name(line.stage))},
+  Json out = {{"stage", stage_name(line.stage)},
               {"layer", layer_json(line.layer)},
               {"module", line.path},
               {"operator", line.operator_name},
@@ -96,26 +94,24 @@ Json trace_json(const Recording& recording, const Attribution& attribution, cons
 }
 
 Json comparison_json(const Comparison& comparison) {
-  Json rows = Json::array();
-  for (const ComparedRow& row : comparison.rows) {
-    rows.push_back({{"pass", row.pass},
-                    {"layer", layer_json(row.layer)},
-                    {"operator", row.operators},
-                    {"sources", row.sources},
-                    {"trace_flops", optional_number(row.trace_flops)},
-                    {"model_flops", optional_number(row.model_flops)},
-                    {"scaled_flops", optional_number(row.scaled_flops)},
-                    {"whole_flops", optional_number(row.whole_flops)},
-                    {"verdict", std::string(verdict_name(row.verdict))},
-                    {"note", clean_text(row.note)}});
-  }
-  Json work = Json::array();
-  for (const ExplainedWork& w : comparison.work) {
-    work.push_back({{"operator", printable(w.operator_name)},
-                    {"count", w.count},
-                    {"explained_by", w.explanation.empty() ? Json(nullptr) : Json(w.explanation)},
-                    {"first_module", printable(w.path)}});
-  }
+  const Json rows = json_list(comparison.rows, [](const ComparedRow& row) -> Json {
+    return {{"pass", row.pass},
+            {"layer", layer_json(row.layer)},
+            {"operator", row.operators},
+            {"sources", row.sources},
+            {"trace_flops", optional_number(row.trace_flops)},
+            {"model_flops", optional_number(row.model_flops)},
+            {"scaled_flops", optional_number(row.scaled_flops)},
+            {"whole_flops", optional_number(row.whole_flops)},
+            {"verdict", verdict_name(row.verdict)},
+            {"note", clean_text(row.note)}};
+  });
+  const Json work = json_list(comparison.work, [](const ExplainedWork& w) -> Json {
+    return {{"operator", printable(w.operator_name)},
+            {"count", w.count},
+            {"explained_by", w.explanation.empty() ? Json(nullptr) : Json(w.explanation)},
+            {"first_module", printable(w.path)}};
+  });
   Json verdicts = Json::object();
   for (const auto verdict : {Verdict::ok, Verdict::mismatch, Verdict::missing_in_trace,
                              Verdict::not_in_model, Verdict::unknown}) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::trace {
@@ -32,7 +33,7 @@ void add_row(TraceLine& line, const OperatorRow& row, const OperatorCost& cost) 
     line.flops_reason = line.is_unexplained ? "no formula for this operator" : "no matrix product";
     return;
   }
-  const auto more = static_cast<double>(row.count);
+  const auto more = as_double(row.count);
   if (cost.flops && line.flops_reason.empty()) {
     line.flops = line.flops.value_or(0) + *cost.flops * more;
   } else if (!cost.flops) {
@@ -47,7 +48,7 @@ double share(const TraceLine& line, const Attribution& attribution) {
   const bool is_of_device = attribution.device.total_ns > 0;
   const std::int64_t total = is_of_device ? attribution.device.total_ns : attribution.host_ns;
   const std::int64_t own = is_of_device ? line.device_ns : line.host_ns;
-  return total > 0 ? static_cast<double>(own) / static_cast<double>(total) : 0;
+  return total > 0 ? as_double(own) / as_double(total) : 0;
 }
 
 }  // namespace
@@ -106,14 +107,14 @@ TimeCauses causes_of(const Attribution& attribution) {
   TimeCauses out{.passes = attribution.passes.size(),
                  .has_device = attribution.device.total_ns > 0};
   for (const Pass& pass : attribution.passes) {
-    out.wall_ns += static_cast<double>(pass.end_ns - pass.begin_ns);
+    out.wall_ns += as_double(pass.end_ns - pass.begin_ns);
   }
   if (out.wall_ns <= 0) return out;
   std::map<std::string, double> by_category;
   double busy_ns = 0;
   for (const OperatorRow& row : attribution.rows) {
     if (row.pass >= attribution.passes.size()) continue;
-    const auto ns = static_cast<double>(out.has_device ? row.device_ns : row.host_ns);
+    const auto ns = as_double(out.has_device ? row.device_ns : row.host_ns);
     by_category[std::string(operator_class_name(row.of))] += ns;
     busy_ns += ns;
   }

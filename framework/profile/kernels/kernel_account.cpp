@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "profile/kernels/kernel_category.hpp"
 #include "roofline/ceilings.hpp"
 #include "roofline/estimate.hpp"
@@ -60,9 +61,7 @@ class RowAccount {
   }
 
  private:
-  const Operator& operator_at(std::int32_t i) const {
-    return graph_.operators[static_cast<std::size_t>(i)];
-  }
+  const Operator& operator_at(std::int32_t i) const { return graph_.operators[as_size(i)]; }
 
   // The row's own precision wins, then its category's, then the operator's.
   Dtype compute_dtype(const Operator& op) const {
@@ -147,7 +146,7 @@ class RowAccount {
       out_.reason = "no time";
       return;
     }
-    out_.mfu = *out_.ideal_ns * 1e3 / static_cast<double>(out_.time.duration_ps);
+    out_.mfu = *out_.ideal_ns * 1e3 / as_double(out_.time.duration_ps);
   }
 
   // One kernel overlaps its products with its memory traffic, also where it fuses operators.
@@ -168,7 +167,7 @@ class RowAccount {
     if (*out_.flops > 0 && !out_.ideal_ns) return;
     const double compute_ns = out_.ideal_ns.value_or(0);
     out_.floor_ns = std::max(compute_ns, memory_ns);
-    const bool is_tiny = *out_.floor_ns < launch_floor_ns * static_cast<double>(out_.time.count);
+    const bool is_tiny = *out_.floor_ns < launch_floor_ns * as_double(out_.time.count);
     out_.bound = is_tiny ? "launch" : compute_ns > memory_ns ? "compute" : "memory";
   }
 
@@ -208,7 +207,7 @@ class RowAccount {
       if (ns > 0) bound.add({.amount = ns, .per_s = 1e9, .level = level});
     }
     out_.lower_bound_ns = bound.ns();
-    const auto why = roofline::quarantine(bound, static_cast<double>(out_.time.duration_ps) / 1e3);
+    const auto why = roofline::quarantine(bound, as_double(out_.time.duration_ps) / 1e3);
     if (!why) return;
     out_.is_quarantined = true;
     out_.mfu.reset();
@@ -238,7 +237,7 @@ void count_quarantined(KernelAccount& account) {
     out.problem =
         row.layer_type + ' ' + (row.time.name.empty() ? row.time.category : row.time.name);
     out.source = row.time.where;
-    out.ns = static_cast<double>(row.time.duration_ps) / 1e3;
+    out.ns = as_double(row.time.duration_ps) / 1e3;
     out.lower_bound_ns = row.lower_bound_ns;
     out.reason = row.reason + "; measured by others: " + row.time.where;
   }
@@ -264,7 +263,7 @@ void take_whole(KernelAccount& account) {
   if (unresolved > 0) {
     account.reason = std::to_string(unresolved) + " rows without a figure: " + account.reason;
   } else {
-    account.mfu = ideal_ps / static_cast<double>(account.total_ps);
+    account.mfu = ideal_ps / as_double(account.total_ps);
   }
 }
 
@@ -287,7 +286,7 @@ KernelAccount account_kernels(const KernelProfile& table, const OperatorGraph& g
   KernelAccount out;
   for (const KernelLayer& layer : table.layers) {
     const BoundLayer bound = bind_kernels(layer, graph);
-    const LayerType& type = graph.layer_types[static_cast<std::size_t>(bound.layer_type)];
+    const LayerType& type = graph.layer_types[as_size(bound.layer_type)];
     for (std::size_t i = 0; i < layer.kernels.size(); ++i) {
       AccountedKernel row =
           RowAccount(layer.kernels[i], bound.kernels[i], graph, device, share).account();
@@ -302,7 +301,7 @@ KernelAccount account_kernels(const KernelProfile& table, const OperatorGraph& g
     out.overhead_ps += total_ps - rows_ps;
     out.total_ps += total_ps;
     for (const std::int32_t i : bound.unmeasured) {
-      out.unmeasured.push_back(type.name + '.' + graph.operators[static_cast<std::size_t>(i)].name);
+      out.unmeasured.push_back(type.name + '.' + graph.operators[as_size(i)].name);
     }
   }
   if (out.assigned_ps + out.overhead_ps + out.unknown_ps != out.total_ps) {

@@ -5,7 +5,10 @@
 #include <map>
 #include <optional>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "profile/kernels/kernel_category.hpp"
 #include "profile/kernels/kernel_layer_type.hpp"
 #include "profile/kernels/kernel_shares.hpp"
@@ -16,11 +19,8 @@ namespace {
 using Indices = std::vector<std::int32_t>;
 
 std::string names_of(const OperatorGraph& graph, const Indices& operators) {
-  std::string out;
-  for (const std::int32_t i : operators) {
-    out += (out.empty() ? "" : ", ") + graph.operators[static_cast<std::size_t>(i)].name;
-  }
-  return out;
+  return join(operators, ", ",
+              [&](const std::int32_t i) { return graph.operators[as_size(i)].name; });
 }
 
 class Binder {
@@ -28,7 +28,7 @@ class Binder {
   Binder(const KernelLayer& layer, const OperatorGraph& graph, std::int32_t type)
       : layer_(layer), graph_(graph) {
     // What a layer executes several times is one operator here; it stands in a row.
-    std::ranges::unique_copy(graph.layer_types[static_cast<std::size_t>(type)].operators,
+    std::ranges::unique_copy(graph.layer_types[as_size(type)].operators,
                              std::back_inserter(operators_));
     out_.layer_type = type;
     out_.kernels.resize(layer.kernels.size());
@@ -50,7 +50,7 @@ class Binder {
   }
 
  private:
-  const Operator& op(std::int32_t i) const { return graph_.operators[static_cast<std::size_t>(i)]; }
+  const Operator& op(std::int32_t i) const { return graph_.operators[as_size(i)]; }
   const ProfiledKernel& row(std::size_t i) const { return layer_.kernels[i]; }
 
   // Everything up to the residual after attention, or to the last operator that says it belongs to
@@ -91,11 +91,11 @@ class Binder {
         const auto it = std::ranges::find(names, name);
         if (it == names.end()) {
           throw refused("unknown operator '" + printable(name) + "' of layer type " +
-                            graph_.layer_types[static_cast<std::size_t>(out_.layer_type)].name,
+                            graph_.layer_types[as_size(out_.layer_type)].name,
                         row(i).where, suggestion(name, names));
         }
-        const std::int32_t found = operators_[static_cast<std::size_t>(it - names.begin())];
-        if (std::ranges::find(bound, found) == bound.end()) bound.push_back(found);
+        const std::int32_t found = operators_[as_size(it - names.begin())];
+        if (!contains(bound, found)) bound.push_back(found);
       }
       set(i, BindingStatus::bound, bound, "explicit");
     }
@@ -278,10 +278,9 @@ class Binder {
   void find_unmeasured() {
     for (const std::int32_t o : operators_) {
       if (op(o).rank_work.matmul_flops <= 0 || is_taken(o)) continue;
-      const bool is_candidate =
-          std::ranges::any_of(out_.kernels, [&](const KernelBinding& binding) {
-            return std::ranges::find(binding.candidates, o) != binding.candidates.end();
-          });
+      const bool is_candidate = std::ranges::any_of(
+          out_.kernels,
+          [&](const KernelBinding& binding) { return contains(binding.candidates, o); });
       if (!is_candidate) out_.unmeasured.push_back(o);
     }
   }

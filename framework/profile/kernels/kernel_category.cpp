@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ranges.hpp"
+
 namespace halmark {
 namespace {
 
@@ -130,8 +132,7 @@ Dtype class_of(Dtype dtype) {
 }  // namespace
 
 const KernelCategory* find_kernel_category(std::string_view name) {
-  const auto it = std::ranges::find(categories, name, &KernelCategory::name);
-  return it == categories.end() ? nullptr : &*it;
+  return find_or_null(categories, name, &KernelCategory::name);
 }
 
 std::span<const KernelCategory> all_kernel_categories() { return categories; }

@@ -5,11 +5,12 @@
 
 #include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark {
 namespace {
 
-double us(std::int64_t ps) { return static_cast<double>(ps) / ps_per_us; }
+double us(std::int64_t ps) { return as_double(ps) / ps_per_us; }
 
 Json percent(std::optional<double> fraction) {
   return fraction ? Json(*fraction * 100) : Json(nullptr);
@@ -23,8 +24,8 @@ Json row_json(const AccountedKernel& row) {
               {"layer_type", row.layer_type},
               {"count", row.time.count},
               {"dur_us", us(row.time.duration_ps)},
-              {"status", std::string(binding_status_name(row.status))},
-              {"bucket", std::string(kernel_bucket_name(row.bucket))},
+              {"status", binding_status_name(row.status)},
+              {"bucket", kernel_bucket_name(row.bucket)},
               {"operators", row.operators},
               {"candidates", row.candidates},
               {"binding", row.how},
@@ -45,12 +46,11 @@ Json row_json(const AccountedKernel& row) {
 
 std::optional<double> roofline_fraction(const AccountedKernel& row) {
   if (!row.floor_ns || row.time.duration_ps == 0 || row.is_quarantined) return std::nullopt;
-  return *row.floor_ns * 1e3 / static_cast<double>(row.time.duration_ps);
+  return *row.floor_ns * 1e3 / as_double(row.time.duration_ps);
 }
 
 Json kernels_json(const KernelAccount& account) {
-  Json rows = Json::array();
-  for (const AccountedKernel& row : account.rows) rows.push_back(row_json(row));
+  const Json rows = json_list(account.rows, row_json);
   Json out = {{"rows", rows},
               {"assigned_us", us(account.assigned_ps)},
               {"overhead_us", us(account.overhead_ps)},

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
@@ -23,24 +26,18 @@ class TypeChoice {
     std::vector<std::string> names;
     for (const std::int32_t type : types) names.push_back(name_of(type));
     throw refused("the table does not say which layer it is of; this model has several types",
-                  layer_.where, "add \"layer_id\" or \"layer_type\": " + joined(names));
+                  layer_.where, "add \"layer_id\" or \"layer_type\": " + join(names, ", "));
   }
 
  private:
-  static std::string joined(const std::vector<std::string>& names) {
-    std::string out;
-    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-    return out;
-  }
-
   const std::string& name_of(std::int32_t type) const {
-    return graph_.layer_types[static_cast<std::size_t>(type)].name;
+    return graph_.layer_types[as_size(type)].name;
   }
 
   Indices of_layers() const {
     Indices out;
     for (const std::int32_t type : graph_.layers) {
-      if (std::ranges::find(out, type) == out.end()) out.push_back(type);
+      if (!contains(out, type)) out.push_back(type);
     }
     return out;
   }
@@ -56,14 +53,14 @@ class TypeChoice {
   }
 
   void narrow_by_layer(Indices& types) const {
-    const auto id = static_cast<std::size_t>(*layer_.layer_id);
+    const auto id = as_size(*layer_.layer_id);
     if (id >= graph_.layers.size()) {
       throw refused("layer_id " + std::to_string(id) + " is beyond the " +
                         std::to_string(graph_.layers.size()) + " layers of " + graph_.spec.id,
                     layer_.where);
     }
     const std::int32_t type = graph_.layers[id];
-    if (std::ranges::find(types, type) == types.end()) {
+    if (!contains(types, type)) {
       throw refused("layer " + std::to_string(id) + " of " + graph_.spec.id + " is of type " +
                         name_of(type) + ", not what the table says of it",
                     layer_.where, "correct layer_id, layer_type or compress_ratio");
@@ -84,8 +81,7 @@ void TypeChoice::narrow_by_ratio(Indices& types) const {
   Indices same;
   for (std::size_t i = 0; graph_.spec.compressed && i < graph_.layers.size(); ++i) {
     const std::int32_t type = graph_.layers[i];
-    const bool is_candidate = std::ranges::find(types, type) != types.end() &&
-                              std::ranges::find(same, type) == same.end();
+    const bool is_candidate = contains(types, type) && !contains(same, type);
     if (graph_.spec.compressed->ratios[i] == ratio && is_candidate) same.push_back(type);
   }
   if (same.empty()) {

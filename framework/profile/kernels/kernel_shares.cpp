@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <map>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 namespace {
 
 double share_weight(const ProfiledKernel& row, bool by_shape) {
-  const auto count = static_cast<double>(row.count);
+  const auto count = as_double(row.count);
   if (!by_shape) return count;
   const auto [m, n, k] = *row.shape;
-  return count * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  return count * as_double(m) * as_double(n) * as_double(k);
 }
 
 }  // namespace

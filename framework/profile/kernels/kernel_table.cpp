@@ -5,6 +5,8 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -73,7 +75,7 @@ class Entry {
   // judge.
   void refuse_slips(const std::vector<std::string>& known) const {
     for (const auto& [key, value] : json_.items()) {
-      if (std::ranges::find(known, key) != known.end()) continue;
+      if (contains(known, key)) continue;
       const std::vector<std::string> close = nearest(key, known, 1);
       const bool is_slip = key.size() > 4 && !close.empty() && close.front().size() > 4;
       if (is_slip)
@@ -168,11 +170,11 @@ struct CategorySum {
 };
 
 bool is_off(std::int64_t stated_ps, std::int64_t sum_ps) {
-  const auto difference = std::fabs(static_cast<double>(stated_ps) - static_cast<double>(sum_ps));
-  return difference > summary_tolerance * static_cast<double>(std::max(stated_ps, sum_ps));
+  const auto difference = std::fabs(as_double(stated_ps) - as_double(sum_ps));
+  return difference > summary_tolerance * as_double(std::max(stated_ps, sum_ps));
 }
 
-std::string us_text(std::int64_t ps) { return Json(static_cast<double>(ps) / ps_per_us).dump(); }
+std::string us_text(std::int64_t ps) { return Json(as_double(ps) / ps_per_us).dump(); }
 
 // The summary and its rows say the same, category by category, in both directions.
 void check_summary(const Json& summary, const KernelLayer& layer) {
@@ -223,7 +225,7 @@ void add_kernel(ProfiledKernel row, KernelLayer& layer, std::int64_t& sum_ps) {
   if (layer.kernels.size() > kernels_max) {
     throw refused("more than " + std::to_string(kernels_max) + " kernels", layer.where);
   }
-  if (static_cast<double>(sum_ps) > duration_us_max * ps_per_us) {
+  if (as_double(sum_ps) > duration_us_max * ps_per_us) {
     throw refused("the kernels take more than eleven days", layer.where);
   }
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "roofline/bound.hpp"
 
 namespace halmark {
@@ -12,8 +15,8 @@ namespace {
 std::vector<std::string> decoder_types(const OperatorGraph& graph) {
   std::vector<std::string> out;
   for (const std::int32_t type : graph.layers) {
-    const std::string& name = graph.layer_types[static_cast<std::size_t>(type)].name;
-    if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+    const std::string& name = graph.layer_types[as_size(type)].name;
+    if (!contains(out, name)) out.push_back(name);
   }
   return out;
 }
@@ -21,7 +24,7 @@ std::vector<std::string> decoder_types(const OperatorGraph& graph) {
 std::int32_t type_of(const std::string& name, const OperatorGraph& graph) {
   const auto it = std::ranges::find(graph.layer_types, name, &LayerType::name);
   const std::vector<std::string> known = decoder_types(graph);
-  if (it == graph.layer_types.end() || std::ranges::find(known, name) == known.end()) {
+  if (it == graph.layer_types.end() || !contains(known, name)) {
     throw refused("unknown layer type '" + printable(name) + "'", "--per-layer-ms",
                   suggestion(name, known));
   }
@@ -42,12 +45,11 @@ LayerUse use_of(const LayerTime& time, const OperatorGraph& graph,
                 const std::optional<Device>& device, ShardShare share) {
   const std::int32_t type = type_of(time.layer_type, graph);
   const Parallel& parallel = graph.configuration.parallel;
-  const double micro_batches =
-      static_cast<double>(parallel.dp) * static_cast<double>(graph.micro_batches());
+  const double micro_batches = as_double(parallel.dp) * as_double(graph.micro_batches());
   LayerUse out{.time = time, .layers = std::ranges::count(graph.layers, type)};
   double model_ns = 0, executed_ns = 0;
-  for (const std::int32_t i : graph.layer_types[static_cast<std::size_t>(type)].operators) {
-    const Operator& op = graph.operators[static_cast<std::size_t>(i)];
+  for (const std::int32_t i : graph.layer_types[as_size(type)].operators) {
+    const Operator& op = graph.operators[as_size(i)];
     const double whole = op.whole_work.matmul_flops / micro_batches;
     const double local = op.rank_work.matmul_flops;
     out.matmul_flops += whole;
@@ -90,8 +92,7 @@ std::vector<LayerTime> parse_layer_ms(std::string_view text, const OperatorGraph
   const std::vector<std::string> types = decoder_types(graph);
   if (text.find('=') == std::string_view::npos) {
     if (types.size() == 1) return {{types.front(), milliseconds(text) * 1e6}};
-    std::string example;
-    for (const std::string& type : types) example += (example.empty() ? "" : ",") + type + "=MS";
+    std::string example = join(types, ",", [](const std::string& type) { return type + "=MS"; });
     throw refused("this model has several types of layers", "--per-layer-ms", "write " + example);
   }
   while (!text.empty()) {
@@ -102,7 +103,7 @@ std::vector<LayerTime> parse_layer_ms(std::string_view text, const OperatorGraph
     }
     const std::string type(item.substr(0, equals));
     (void)type_of(type, graph);
-    if (std::ranges::find(out, type, &LayerTime::layer_type) != out.end()) {
+    if (contains(out, type, &LayerTime::layer_type)) {
       throw refused("layer type '" + type + "' has two times", "--per-layer-ms");
     }
     out.push_back({type, milliseconds(item.substr(equals + 1)) * 1e6});

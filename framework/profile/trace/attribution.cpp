@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "core/ranges.hpp"
 #include "profile/trace/row_table.hpp"
 #include "profile/trace/stages.hpp"
 
@@ -25,7 +26,7 @@ class PassList {
   }
   // Outermost module: the same one again is the next pass.
   void root_called(const Span& span) {
-    const bool is_known = std::ranges::find(roots_, span.name) != roots_.end();
+    const bool is_known = contains(roots_, span.name);
     if (current_ == absent || is_known) begin(span, step_);
     roots_.push_back(span.name);
   }

@@ -3,12 +3,12 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::trace {
@@ -111,8 +111,7 @@ class GzipBytes final : public ByteSource {
       throw refused("unpacks to more than " + std::to_string(limits_.bytes_max) + " bytes", where_,
                     "raise --max-unpacked-mib if the file can be trusted");
     }
-    const double ratio =
-        static_cast<double>(unpacked_) / static_cast<double>(packed_bytes_ - stream_.avail_in + 1);
+    const double ratio = as_double(unpacked_) / as_double(packed_bytes_ - stream_.avail_in + 1);
     if (unpacked_ > (1u << 20) && ratio > limits_.ratio_max) {
       throw refused("unpacks to more than " + std::to_string(static_cast<int>(limits_.ratio_max)) +
                         " times its size",

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <unordered_map>
 
+#include "core/ranges.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::trace {
@@ -163,7 +163,7 @@ OperatorClass classify(std::string_view name) {
   if (it != table().end()) return it->second;
   if (name == "detach_") return OperatorClass::free;  // torch names this one twice, once bare
   if (starts_with_any(name, communication_libraries)) return OperatorClass::communication;
-  if (std::ranges::find(communication_names, name) != communication_names.end()) {
+  if (contains(communication_names, name)) {
     return OperatorClass::communication;
   }
   // An operator has a library in its name; what compilers generate is called triton_*.

@@ -33,23 +33,23 @@ Category category_of(std::string_view text) {
   return it == names.end() ? Category::other : it->category;
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool has_part(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 // Calls that put work on a device, and those that bracket the capture of a graph, by their names:
 // launches though no device event has their number. What has one is a launch whatever it is called.
 bool is_named_launch(std::string_view name) {
-  return contains(name, "Launch") || contains(name, "MemcpyAsync") ||
-         contains(name, "MemsetAsync") || contains(name, "BeginCapture") ||
-         contains(name, "EndCapture") || name == "cudaMemcpy" || name == "cudaMemset" ||
+  return has_part(name, "Launch") || has_part(name, "MemcpyAsync") ||
+         has_part(name, "MemsetAsync") || has_part(name, "BeginCapture") ||
+         has_part(name, "EndCapture") || name == "cudaMemcpy" || name == "cudaMemset" ||
          name == "hipMemcpy" || name == "hipMemset";
 }
 
 // Frames of the interpreter, of torch itself and of built-in functions say nothing about a model.
 bool is_model_function(std::string_view name) {
-  return !name.starts_with('<') && !name.starts_with("torch/") && !contains(name, "/torch/") &&
-         contains(name, ".py(") && name.ends_with(": forward");
+  return !name.starts_with('<') && !name.starts_with("torch/") && !has_part(name, "/torch/") &&
+         has_part(name, ".py(") && name.ends_with(": forward");
 }
 
 // "Qwen3DecoderLayer_3": some exporters drop the prefix.

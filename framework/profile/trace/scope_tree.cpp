@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "profile/trace/module_names.hpp"
 
@@ -91,12 +92,12 @@ void ScopeTree::name_children(std::uint32_t parent, const TextTable& names) {
   const std::string_view outer_class = is_module ? class_of(names[outer.name]) : "";
   std::array<std::size_t, 16> counts{}, seen{};
   for (const std::uint32_t i : outer.children) {
-    if (scopes_[i].span == SpanKind::module) ++counts[static_cast<std::size_t>(scopes_[i].kind)];
+    if (scopes_[i].span == SpanKind::module) ++counts[as_size(scopes_[i].kind)];
   }
   for (const std::uint32_t i : outer.children) {
     Scope& scope = scopes_[i];
     const std::string& name = names[scope.name];
-    const auto kind = static_cast<std::size_t>(scope.kind);
+    const auto kind = as_size(scope.kind);
     if (scope.span != SpanKind::module) {
       // A path of the model's own is complete; other annotations are one more part.
       const bool is_complete = is_dotted_path(name);
@@ -107,12 +108,12 @@ void ScopeTree::name_children(std::uint32_t parent, const TextTable& names) {
       const std::size_t ordinal = seen[kind]++;
       Names known;
       if (scope.kind == ModuleKind::linear) {
-        const bool has_router = counts[static_cast<std::size_t>(ModuleKind::router)] > 0;
+        const bool has_router = counts[as_size(ModuleKind::router)] > 0;
         known = linear_names(outer.kind, counts[kind], outer_class, of, has_router);
       } else if (scope.kind == ModuleKind::norm) {
         known = norm_names(outer.kind, counts[kind], outer_class);
       } else if (scope.kind == ModuleKind::mlp && outer.kind == ModuleKind::moe &&
-                 counts[kind] == 1 && counts[static_cast<std::size_t>(ModuleKind::experts)] > 0) {
+                 counts[kind] == 1 && counts[as_size(ModuleKind::experts)] > 0) {
         known = shared_experts_name();  // the routed ones are a module of their own
       } else if (scope.kind == ModuleKind::hyper_connection && counts[kind] == 2) {
         known = hyper_connection_names();

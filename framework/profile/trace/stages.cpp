@@ -5,6 +5,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::trace {
@@ -53,9 +55,7 @@ std::optional<TraceStage> parse_stage(std::string_view text) { return stage_name
 
 std::optional<TraceStage> stage_of_annotation(std::string_view name) {
   const std::vector<std::string> words = words_of(name);
-  const auto has = [&](std::string_view word) {
-    return std::ranges::find(words, word) != words.end();
-  };
+  const auto has = [&](std::string_view word) { return contains(words, word); };
   const auto count_behind = [&](std::string_view word) {
     const auto it = std::ranges::find(words, word);
     std::int64_t out = 0;
@@ -91,12 +91,12 @@ void find_stages(Attribution& attribution) {
     const bool is_product = cost.matmul && cost.matmul->batch > 1 &&
                             attribution.scopes[row.scope].kind == ModuleKind::attention;
     if (is_product) stage = cost.matmul->m == 1 ? TraceStage::decode : TraceStage::prefill;
-    seen[row.pass][static_cast<std::size_t>(stage)] = true;
+    seen[row.pass][as_size(stage)] = true;
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     Pass& pass = attribution.passes[i];
     if (pass.stage != TraceStage::unknown) continue;
-    const auto has = [&](TraceStage stage) { return seen[i][static_cast<std::size_t>(stage)]; };
+    const auto has = [&](TraceStage stage) { return seen[i][as_size(stage)]; };
     pass.stage = has(TraceStage::mixed)
                      ? TraceStage::mixed
                      : stage_from(has(TraceStage::prefill), has(TraceStage::decode));

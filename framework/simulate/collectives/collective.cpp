@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 #include "roofline/links.hpp"
 
@@ -31,7 +32,7 @@ constexpr std::array all{Collective::all_reduce, Collective::all_gather, Collect
                          Collective::all_to_all, Collective::broadcast,  Collective::send_recv};
 static_assert(all.size() == table.size());
 
-const Named& row_of(Collective collective) { return table[static_cast<std::size_t>(collective)]; }
+const Named& row_of(Collective collective) { return table[as_size(collective)]; }
 
 }  // namespace
 
@@ -63,7 +64,7 @@ double bus_factor(Collective collective, double ranks) {
 }
 
 Work collective_work(Collective collective, double bytes, std::int64_t ranks) {
-  const auto n = static_cast<double>(ranks);
+  const auto n = as_double(ranks);
   return {.message_bytes = bytes,
           .transfer_bytes = bytes * bus_factor(collective, n),
           .exchange = ranks > 1 ? row_of(collective).exchange : Exchange::none};

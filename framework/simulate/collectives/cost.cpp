@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::simulate {
@@ -28,11 +29,11 @@ struct Level {
 class Formulas {
  public:
   Formulas(Collective collective, double bytes, const FabricLevels& fabric)
-      : op_(collective), s_(bytes), n_(static_cast<double>(fabric.ranks())), fabric_(fabric) {
+      : op_(collective), s_(bytes), n_(as_double(fabric.ranks())), fabric_(fabric) {
     double inner = 1;
     for (const FabricLevel& l : fabric.levels) {
       if (l.ranks == 1) continue;
-      const auto r = static_cast<double>(l.ranks);
+      const auto r = as_double(l.ranks);
       levels_.push_back({.r = r,
                          .g = inner,
                          .a = l.latency_s,

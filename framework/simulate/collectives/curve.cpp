@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::simulate {
@@ -38,13 +39,9 @@ constexpr double protocol_cost = 2.7;
 
 std::span<const CurveShape> curve_shapes() { return shapes; }
 
-std::string_view curve_shape_name(CurveShape shape) {
-  return rows[static_cast<std::size_t>(shape)].name;
-}
+std::string_view curve_shape_name(CurveShape shape) { return rows[as_size(shape)].name; }
 
-std::string_view curve_shape_meaning(CurveShape shape) {
-  return rows[static_cast<std::size_t>(shape)].meaning;
-}
+std::string_view curve_shape_meaning(CurveShape shape) { return rows[as_size(shape)].meaning; }
 
 double CollectiveCurve::seconds(double bytes, std::int64_t ranks) const {
   return CurveOfRanks(*this, ranks).seconds(bytes);
@@ -52,7 +49,7 @@ double CollectiveCurve::seconds(double bytes, std::int64_t ranks) const {
 
 CurveOfRanks::CurveOfRanks(const CollectiveCurve& curve, std::int64_t ranks)
     : c_(curve),
-      n_(static_cast<double>(ranks)),
+      n_(as_double(ranks)),
       factor_(ranks > 1 ? bus_factor(c_.collective, n_) : 0),
       growth_(std::pow(n_ / 2, c_.latency_exponent)),
       effect_(c_.shape == CurveShape::shared ? std::pow(n_ / 2, c_.ranks_effect)

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "search/surrogate/minimise.hpp"
 
@@ -25,7 +26,7 @@ struct Box {
 Box box_of(Collective collective, CurveShape shape, std::span<const CollectivePoint> points) {
   double least_s = points[0].seconds, least_per_byte = 1e300;
   for (const CollectivePoint& p : points) {
-    const double moved = p.bytes * bus_factor(collective, static_cast<double>(p.ranks));
+    const double moved = p.bytes * bus_factor(collective, as_double(p.ranks));
     least_s = std::min(least_s, p.seconds);
     least_per_byte = std::min(least_per_byte, p.seconds / moved);
   }
@@ -123,7 +124,7 @@ CollectiveCurve fit_any(Collective collective, CurveShape shape,
 double mean_distance(const CollectiveCurve& curve, std::span<const CollectivePoint> points) {
   double sum = 0;
   for (const CollectivePoint& p : points) sum += std::abs(log_residual(curve, p));
-  return sum / static_cast<double>(points.size());
+  return sum / as_double(points.size());
 }
 
 // Distances of every third size in turn from a fit of the others.
@@ -203,8 +204,8 @@ CollectiveFit fit_collective(Collective collective, std::span<const CollectivePo
     fit.curve = curve;
   }
   for (const CollectivePoint& p : points) {
-    fit.mean_error += std::abs(fit.seconds(p.bytes, p.ranks) / p.seconds - 1) /
-                      static_cast<double>(points.size());
+    fit.mean_error +=
+        std::abs(fit.seconds(p.bytes, p.ranks) / p.seconds - 1) / as_double(points.size());
   }
   const auto distances = held_out(collective, fit.curve.shape, points, sizes, options);
   fit.log_half_width = quantile(distances, 0.9);

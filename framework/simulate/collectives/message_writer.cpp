@@ -1,5 +1,6 @@
 #include "simulate/collectives/message_writer.hpp"
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::simulate {
@@ -32,8 +33,8 @@ void MessageWriter::round(std::span<const Message> messages, std::vector<Tasks>&
   std::vector<Tasks> next(state.size());
   std::vector<char> takes_part(state.size(), 0);
   for (const Message& message : messages) {
-    const auto from = static_cast<std::size_t>(message.from);
-    const auto to = static_cast<std::size_t>(message.to);
+    const auto from = as_size(message.from);
+    const auto to = as_size(message.to);
     const Passage passage = carrier_.passage(message.from, message.to, message.flow);
     const TaskIndex sent = transfer(passage, message.from, message.bytes, state[from]);
     if (!lane.empty()) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::simulate {
 namespace {
 
@@ -47,7 +49,7 @@ std::vector<std::int32_t> RankShape::ring(std::int32_t channel) const {
 }
 
 std::vector<std::int32_t> tree_parents(std::int32_t count, bool is_second) {
-  std::vector<std::int32_t> out(static_cast<std::size_t>(count), -1);
+  std::vector<std::int32_t> out(as_size(count), -1);
   // Where a node of the second tree stands: mirrored, or turned by one where mirroring would leave
   // the even at even places. The root stays.
   const auto place_of = [&](std::int32_t node) {
@@ -56,11 +58,11 @@ std::vector<std::int32_t> tree_parents(std::int32_t count, bool is_second) {
   };
   std::vector<std::int32_t> node_at(out.size());
   for (std::int32_t node = 0; node < count; ++node) {
-    node_at[static_cast<std::size_t>(place_of(node))] = node;
+    node_at[as_size(place_of(node))] = node;
   }
   for (std::int32_t node = 1; node < count; ++node) {
     const std::int32_t parent = parent_in_first(place_of(node), count);
-    out[static_cast<std::size_t>(node)] = node_at[static_cast<std::size_t>(parent)];
+    out[as_size(node)] = node_at[as_size(parent)];
   }
   return out;
 }

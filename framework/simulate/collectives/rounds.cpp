@@ -1,6 +1,7 @@
 // Algorithms whose ranks go on when they have sent and received.
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "simulate/collectives/lowering_parts.hpp"
 
 namespace halmark::simulate {
@@ -35,11 +36,11 @@ class Rounds {
  private:
   template <class Value>
   static Value& of(std::vector<Value>& values, std::int32_t rank) {
-    return values[static_cast<std::size_t>(rank)];
+    return values[as_size(rank)];
   }
   bool is(Collective collective) const { return way_.collective == collective; }
   int passes() const { return is(Collective::all_reduce) ? 2 : 1; }
-  double n() const { return static_cast<double>(n_); }
+  double n() const { return as_double(n_); }
 
   // A part of the message goes around from everyone to the next one, n - 1 times a pass.
   void ring() {

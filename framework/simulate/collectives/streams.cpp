@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "simulate/collectives/lowering_parts.hpp"
 
 namespace halmark::simulate {
@@ -21,7 +22,7 @@ std::vector<std::int32_t> by_depth(const std::vector<std::int32_t>& parents) {
   std::iota(nodes.begin(), nodes.end(), 0);
   const auto depth = [&](std::int32_t node) {
     int out = 0;
-    while ((node = parents[static_cast<std::size_t>(node)]) >= 0) ++out;
+    while ((node = parents[as_size(node)]) >= 0) ++out;
     return out;
   };
   std::ranges::stable_sort(nodes, {}, depth);
@@ -42,11 +43,11 @@ class Streams {
  private:
   template <class Value>
   static Value& of(std::vector<Value>& values, std::int32_t rank) {
-    return values[static_cast<std::size_t>(rank)];
+    return values[as_size(rank)];
   }
   template <class Value>
   static const Value& of(const std::vector<Value>& values, std::int32_t rank) {
-    return values[static_cast<std::size_t>(rank)];
+    return values[as_size(rank)];
   }
   bool is(Collective collective) const { return way_.collective == collective; }
 
@@ -107,7 +108,7 @@ class Streams {
     const std::int32_t outside = shape_.inside[level] * shape_.ranks[level];
     for (std::int32_t root = 0; root < n_; root += outside) {
       for (const std::int32_t node : nodes) {
-        const std::int32_t parent = parents[static_cast<std::size_t>(node)];
+        const std::int32_t parent = parents[as_size(node)];
         if (parent < 0) continue;
         const std::int32_t child = turned(root + node * shape_.inside[level], channel);
         const std::int32_t above = turned(root + parent * shape_.inside[level], channel);

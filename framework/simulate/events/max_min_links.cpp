@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::events {
 namespace {
 
@@ -94,7 +96,7 @@ void MaxMinLinks::find_affected(LinkIndex first) {
   }
   for (const std::uint32_t slot : affected_) {
     const std::span<const Hop> hops = path_of(messages_[slot].task);
-    rates_found_ += static_cast<double>(hops.size());
+    rates_found_ += as_double(hops.size());
     for (const Hop& hop : hops) {
       links_[at(hop.link)].weights += hop.weight;
       ++links_[at(hop.link)].without_rate;
@@ -163,7 +165,7 @@ void MaxMinLinks::apply_rates(Picoseconds now) {
   for (const std::uint32_t slot : affected_) {
     Message& message = messages_[slot];
     if (std::abs(message.next_rate - message.rate) <= same_rate * message.rate) continue;
-    message.left -= message.rate * static_cast<double>(now - message.updated);
+    message.left -= message.rate * as_double(now - message.updated);
     message.updated = now;
     message.rate = message.next_rate;
     message.end = time_after(now, message.left, message.rate);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::events {
 
 // Whole picoseconds, so that parts of a path sum to its length exactly and what ends together ends
@@ -15,7 +17,7 @@ namespace halmark::events {
 using Picoseconds = std::int64_t;
 // To the nearest. Throws Error (exit 2) of a time below 0, without end, or beyond a tenth of that.
 Picoseconds picoseconds(double seconds);
-constexpr double seconds_of(Picoseconds time) { return static_cast<double>(time) * 1e-12; }
+constexpr double seconds_of(Picoseconds time) { return as_double(time) * 1e-12; }
 
 enum class EventKind : std::uint8_t {
   boot,
@@ -44,7 +46,7 @@ inline constexpr TaskIndex no_task{0xffffffff};
 
 template <class Index>
 constexpr std::size_t at(Index index) {
-  return static_cast<std::size_t>(index);
+  return as_size(index);
 }
 
 // One task at a time: by the time since when it could begin, or the lowest priority first. Those of

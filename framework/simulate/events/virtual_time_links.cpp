@@ -1,7 +1,6 @@
 #include "simulate/events/virtual_time_links.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace halmark::events {
 

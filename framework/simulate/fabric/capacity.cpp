@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::fabric {
 namespace {
 
@@ -20,9 +22,9 @@ class FlowNetwork {
 
   // `back`: the capacity of the opposite direction.
   void add(int from, int to, std::int64_t capacity, std::int64_t back) {
-    edges_of_[static_cast<std::size_t>(from)].push_back(static_cast<int>(edges_.size()));
+    edges_of_[as_size(from)].push_back(static_cast<int>(edges_.size()));
     edges_.push_back({to, capacity});
-    edges_of_[static_cast<std::size_t>(to)].push_back(static_cast<int>(edges_.size()));
+    edges_of_[as_size(to)].push_back(static_cast<int>(edges_.size()));
     edges_.push_back({from, back});
   }
 
@@ -43,29 +45,29 @@ class FlowNetwork {
 
   bool find_levels(int source, int sink) {
     level_.assign(edges_of_.size(), -1);
-    level_[static_cast<std::size_t>(source)] = 0;
+    level_[as_size(source)] = 0;
     std::vector<int> queue = {source};
     for (std::size_t i = 0; i < queue.size(); ++i) {
-      const auto at = static_cast<std::size_t>(queue[i]);
+      const auto at = as_size(queue[i]);
       for (const int e : edges_of_[at]) {
-        const Edge& edge = edges_[static_cast<std::size_t>(e)];
-        int& level = level_[static_cast<std::size_t>(edge.to)];
+        const Edge& edge = edges_[as_size(e)];
+        int& level = level_[as_size(edge.to)];
         if (edge.left == 0 || level >= 0) continue;
         level = level_[at] + 1;
         queue.push_back(edge.to);
       }
     }
-    return level_[static_cast<std::size_t>(sink)] >= 0;
+    return level_[as_size(sink)] >= 0;
   }
 
   // As deep as the shortest remaining path is long.
   std::int64_t push(int from, int sink, std::int64_t limit) {
     if (from == sink) return limit;
-    const auto at = static_cast<std::size_t>(from);
+    const auto at = as_size(from);
     for (std::size_t& i = next_[at]; i < edges_of_[at].size(); ++i) {
-      const auto e = static_cast<std::size_t>(edges_of_[at][i]);
+      const auto e = as_size(edges_of_[at][i]);
       const int to = edges_[e].to;
-      if (edges_[e].left == 0 || level_[static_cast<std::size_t>(to)] != level_[at] + 1) continue;
+      if (edges_[e].left == 0 || level_[as_size(to)] != level_[at] + 1) continue;
       const std::int64_t pushed = push(to, sink, std::min(limit, edges_[e].left));
       if (pushed == 0) continue;
       edges_[e].left -= pushed;
@@ -86,7 +88,7 @@ Bisection least_half(const Capacity& capacity, const std::vector<int>& devices) 
   Bisection out{.bytes_per_s = std::numeric_limits<double>::infinity(), .is_minimum = true};
   const std::size_t n = devices.size();
   for (std::uint32_t set = 1; set < (1U << n); ++set) {
-    const auto size = static_cast<std::size_t>(std::popcount(set));
+    const auto size = as_size(std::popcount(set));
     const bool is_half = size == n / 2 || size == n - n / 2;
     if ((set & 1U) == 0 || !is_half) continue;
     std::vector<int> from, to;
@@ -103,13 +105,13 @@ std::vector<int> hops_of(const Topology& topology, const Arcs& arcs, std::span<c
                          bool is_origin) {
   std::vector<int> out(topology.entities.size(), -1);
   std::vector<int> queue(set.begin(), set.end());
-  for (const int entity : set) out[static_cast<std::size_t>(entity)] = 0;
+  for (const int entity : set) out[as_size(entity)] = 0;
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const auto at = static_cast<std::size_t>(queue[i]);
+    const auto at = as_size(queue[i]);
     if (out[at] > 0 && !topology.entities[at].forwards) continue;
     for (const Arc& arc : is_origin ? arcs.from(queue[i]) : arcs.to(queue[i])) {
       const int next = is_origin ? arc.to : arc.from;
-      int& hops = out[static_cast<std::size_t>(next)];
+      int& hops = out[as_size(next)];
       if (hops >= 0) continue;
       hops = out[at] + 1;
       queue.push_back(next);
@@ -130,11 +132,11 @@ double Capacity::routed(std::span<const int> from, std::span<const int> to) cons
   const std::vector<int> since = hops_of(topology_, arcs_, from, true);
   const std::vector<int> until = hops_of(topology_, arcs_, to, false);
   int longest = 0;
-  for (const int device : to) longest = std::max(longest, since[static_cast<std::size_t>(device)]);
+  for (const int device : to) longest = std::max(longest, since[as_size(device)]);
   std::vector<char> is_used;
   for (const Arc& arc : arcs_.all()) {
-    const int before = since[static_cast<std::size_t>(arc.from)];
-    const int after = until[static_cast<std::size_t>(arc.to)];
+    const int before = since[as_size(arc.from)];
+    const int after = until[as_size(arc.to)];
     is_used.push_back(before >= 0 && after >= 0 && before + 1 + after <= longest ? 1 : 0);
   }
   return flow(from, to, is_used);
@@ -148,22 +150,21 @@ double Capacity::flow(std::span<const int> from, std::span<const int> to,
   for (std::size_t i = 0; i < n; ++i) takes_part[i] = topology_.entities[i].forwards ? 1 : 0;
   FlowNetwork network(n + 2);
   for (const int device : from) {
-    takes_part[static_cast<std::size_t>(device)] = 1;
+    takes_part[as_size(device)] = 1;
     network.add(source, device, no_limit / 4, 0);
   }
   for (const int device : to) {
-    takes_part[static_cast<std::size_t>(device)] = 1;
+    takes_part[as_size(device)] = 1;
     network.add(device, sink, no_limit / 4, 0);
   }
   for (std::size_t i = 0; i < arcs_.all().size(); ++i) {
     const Arc& arc = arcs_.all()[i];
-    if (!is_used[i] || !takes_part[static_cast<std::size_t>(arc.from)] ||
-        !takes_part[static_cast<std::size_t>(arc.to)]) {
+    if (!is_used[i] || !takes_part[as_size(arc.from)] || !takes_part[as_size(arc.to)]) {
       continue;
     }
     network.add(arc.from, arc.to, std::llround(topology_.capacity_bytes_per_s(arc.link)), 0);
   }
-  return static_cast<double>(network.maximum(source, sink));
+  return as_double(network.maximum(source, sink));
 }
 
 Bisection bisection_of(const Topology& topology) {

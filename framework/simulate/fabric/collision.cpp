@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::fabric {
@@ -15,7 +16,7 @@ constexpr std::int64_t exact_flows_max = 512;
 std::vector<double> poisson(double mean, std::int64_t last) {
   std::vector<double> out;
   for (std::int64_t k = 0; k <= last; ++k) {
-    const auto at = static_cast<double>(k);
+    const auto at = as_double(k);
     out.push_back(std::exp(at * std::log(mean) - mean - std::lgamma(at + 1)));
   }
   return out;
@@ -25,14 +26,14 @@ std::vector<double> poisson(double mean, std::int64_t last) {
 // and then hold `flows` together, are filled as by throwing (Mitzenmacher and Upfal, Probability
 // and Computing, 5.4): the coefficient of their sums, over that of all.
 double at_most(std::int64_t most, std::int64_t flows, std::int64_t bins) {
-  const double mean = static_cast<double>(flows) / static_cast<double>(bins);
+  const double mean = as_double(flows) / as_double(bins);
   const std::vector<double> of_bin = poisson(mean, most);
   if (flows > exact_flows_max) {
     double within = 0;
     for (const double p : of_bin) within += p;
-    return std::pow(std::min(within, 1.0), static_cast<double>(bins));
+    return std::pow(std::min(within, 1.0), as_double(bins));
   }
-  std::vector<double> sum(static_cast<std::size_t>(flows) + 1, 0);
+  std::vector<double> sum(as_size(flows) + 1, 0);
   sum[0] = 1;
   for (std::int64_t bin = 0; bin < bins; ++bin) {
     std::vector<double> next(sum.size(), 0);
@@ -42,7 +43,7 @@ double at_most(std::int64_t most, std::int64_t flows, std::int64_t bins) {
     }
     sum = std::move(next);
   }
-  return std::min(sum.back() / poisson(static_cast<double>(flows), flows).back(), 1.0);
+  return std::min(sum.back() / poisson(as_double(flows), flows).back(), 1.0);
 }
 
 }  // namespace
@@ -51,10 +52,10 @@ double slowest_flow_share(Ecmp policy, const Uplinks& u) {
   if (u.flows < 1 || u.uplinks < 1 || !(u.bytes_per_s > 0) || !(u.bytes_per_s_flow > 0)) {
     throw refused("flows, uplinks and their rates have to be above 0", "uplinks of a leaf");
   }
-  const auto flows = static_cast<double>(u.flows), uplinks = static_cast<double>(u.uplinks);
+  const auto flows = as_double(u.flows), uplinks = as_double(u.uplinks);
   const double even = std::min(u.bytes_per_s_flow, u.bytes_per_s * std::min(uplinks / flows, 1.0));
   const auto share = [&](std::int64_t busiest) {
-    return std::min(u.bytes_per_s_flow, u.bytes_per_s / static_cast<double>(busiest)) / even;
+    return std::min(u.bytes_per_s_flow, u.bytes_per_s / as_double(busiest)) / even;
   };
   const std::int64_t least = (u.flows + u.uplinks - 1) / u.uplinks;
   switch (policy) {

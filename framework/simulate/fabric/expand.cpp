@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/expansion.hpp"
 
@@ -13,7 +14,7 @@ using Groups = std::vector<std::vector<int>>;
 Groups domains_of(const Expansion& expansion, int nodes) {
   Groups out;
   for (std::size_t node = 0; node < expansion.devices.size(); ++node) {
-    if (node % static_cast<std::size_t>(nodes) == 0) out.emplace_back();
+    if (node % as_size(nodes) == 0) out.emplace_back();
     const auto& devices = expansion.devices[node];
     out.back().insert(out.back().end(), devices.begin(), devices.end());
   }
@@ -38,8 +39,8 @@ void add_two_tiers(Expansion& expansion, const ScaleUpPlan& plan) {
   const int uplink = expansion.add_figure(*plan.uplink);
   int top = -1;
   for (std::size_t node = 0; node < expansion.devices.size(); ++node) {
-    if (node % static_cast<std::size_t>(plan.nodes) == 0) {
-      const std::size_t domain = node / static_cast<std::size_t>(plan.nodes);
+    if (node % as_size(plan.nodes) == 0) {
+      const std::size_t domain = node / as_size(plan.nodes);
       top = expansion.add_entity({.name = "domain" + std::to_string(domain) + ".switch",
                                   .kind = EntityKind::network_switch});
     }
@@ -68,7 +69,7 @@ void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
     devices.insert(devices.end(), of_node.begin(), of_node.end());
   }
   std::size_t size = 1;
-  for (const int dim : dims) size = std::min(size * static_cast<std::size_t>(dim), shape_max);
+  for (const int dim : dims) size = std::min(size * as_size(dim), shape_max);
   if (size != devices.size()) {
     throw refused("a torus of " + std::to_string(size) + " devices, but the nodes have " +
                       std::to_string(devices.size()),
@@ -76,11 +77,11 @@ void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
   }
   const int figure = expansion.add_figure(plan.link);
   for (const int device : devices) {
-    expansion.topology.entities[static_cast<std::size_t>(device)].forwards = true;
+    expansion.topology.entities[as_size(device)].forwards = true;
   }
   std::size_t stride = devices.size();
   for (const int dim : dims) {
-    const auto length = static_cast<std::size_t>(dim);
+    const auto length = as_size(dim);
     stride /= length;
     for (std::size_t rank = 0; rank < devices.size(); ++rank) {
       const std::size_t at = rank / stride % length;
@@ -143,7 +144,7 @@ void add_nodes(Expansion& expansion) {
                                             .numa = numa,
                                             .forwards = host_forwards}));
       for (int other = 0; other < numa; ++other) {
-        expansion.add_link(hosts[static_cast<std::size_t>(other)], hosts.back(), between);
+        expansion.add_link(hosts[as_size(other)], hosts.back(), between);
       }
     }
     int previous = -1;
@@ -158,8 +159,7 @@ void add_nodes(Expansion& expansion) {
                                               .forwards = false}));
       numa_groups.back().push_back(devices.back());
       if (hosts.empty()) continue;
-      expansion.add_link(devices.back(), hosts[static_cast<std::size_t>(numa)],
-                         expansion.host_figure);
+      expansion.add_link(devices.back(), hosts[as_size(numa)], expansion.host_figure);
     }
     expansion.devices.push_back(std::move(devices));
     expansion.hosts.push_back(std::move(hosts));

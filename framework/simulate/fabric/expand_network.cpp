@@ -1,6 +1,7 @@
 // Adapters, leaves, spines and what joins sites.
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/expansion.hpp"
 
@@ -53,7 +54,7 @@ class Site {
   std::vector<int> ranks() const {
     std::vector<int> out;
     for (int node = first_node_; node < first_node_ + nodes_; ++node) {
-      const auto& devices = expansion_.devices[static_cast<std::size_t>(node)];
+      const auto& devices = expansion_.devices[as_size(node)];
       out.insert(out.end(), devices.begin(), devices.end());
     }
     return out;
@@ -68,7 +69,7 @@ class Site {
 
   Leaf& leaf_of(int node, int nic) {
     const int group = (node - first_node_) / per_leaf_;
-    const auto index = static_cast<std::size_t>(is_rail() ? group * plan_.nics + nic : group);
+    const auto index = as_size(is_rail() ? group * plan_.nics + nic : group);
     while (leaves_.size() <= index) {
       const std::string number = std::to_string(leaves_.size());
       leaves_.push_back({add_switch((is_rail() ? "rail" : "leaf") + number), {}});
@@ -79,12 +80,12 @@ class Site {
   // Adapter i serves the i-th part of the devices. One of its own hangs on the device; a shared one
   // on the host of the first of them, else two devices would meet in it.
   void add_adapters(int node, int link) {
-    const auto& devices = expansion_.devices[static_cast<std::size_t>(node)];
-    const auto count = static_cast<std::size_t>(plan_.nics);
+    const auto& devices = expansion_.devices[as_size(node)];
+    const auto count = as_size(plan_.nics);
     for (std::size_t nic = 0; nic < count; ++nic) {
       const std::size_t begin = nic * devices.size() / count;
       const std::size_t end = std::max(begin + 1, (nic + 1) * devices.size() / count);
-      const int numa = expansion_.topology.entities[static_cast<std::size_t>(devices[begin])].numa;
+      const int numa = expansion_.topology.entities[as_size(devices[begin])].numa;
       const int adapter = expansion_.add_entity(
           {.name = "node" + std::to_string(node) + ".nic" + std::to_string(nic),
            .kind = EntityKind::nic,
@@ -92,9 +93,8 @@ class Site {
            .numa = numa});
       Leaf& leaf = leaf_of(node, static_cast<int>(nic));
       expansion_.add_link(adapter, leaf.entity, link);
-      const auto& hosts = expansion_.hosts[static_cast<std::size_t>(node)];
-      const int below =
-          count < devices.size() ? hosts[static_cast<std::size_t>(numa)] : devices[begin];
+      const auto& hosts = expansion_.hosts[as_size(node)];
+      const int below = count < devices.size() ? hosts[as_size(numa)] : devices[begin];
       expansion_.add_link(below, adapter, expansion_.host_figure);
       for (std::size_t i = begin; i < end; ++i) {
         const bool is_first_of_it = leaf.ranks.empty() || leaf.ranks.back() < devices[i];

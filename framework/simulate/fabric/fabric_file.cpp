@@ -4,6 +4,8 @@
 #include <map>
 
 #include "core/input/file_kind.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/plan_reader.hpp"
 #include "simulate/fabric/routes.hpp"
@@ -64,7 +66,7 @@ void read_links(const TomlTable& root, Topology& topology, const Names& names) {
     }
     int ends = 0;
     for (const int end : {link.from, link.to}) {
-      const Entity& entity = topology.entities[static_cast<std::size_t>(end)];
+      const Entity& entity = topology.entities[as_size(end)];
       ends += entity.kind == EntityKind::network_switch ? 0 : 1;
     }
     topology.figures.push_back(
@@ -80,7 +82,7 @@ void read_groups(const TomlTable& root, Topology& topology, const Names& names) 
     std::vector<int> members;
     for (const std::string& name : table.strings("members")) {
       members.push_back(named(table, "members", name, names));
-      const Entity& entity = topology.entities[static_cast<std::size_t>(members.back())];
+      const Entity& entity = topology.entities[as_size(members.back())];
       if (entity.kind != EntityKind::device) {
         throw refused("'" + name + "' is a " + std::string(kind_name(entity.kind)) +
                           "; groups are of devices",
@@ -98,7 +100,7 @@ void read_groups(const TomlTable& root, Topology& topology, const Names& names) 
     for (const auto& group : known->groups) {
       for (const int member : members) {
         if (!std::ranges::binary_search(group, member)) continue;
-        throw refused("'" + topology.entities[static_cast<std::size_t>(member)].name +
+        throw refused("'" + topology.entities[as_size(member)].name +
                           "' stands in two groups of level '" + printable(level) + "'",
                       table.where("members"), "groups of one level share no device");
       }
@@ -125,7 +127,7 @@ void read_tiers(const TomlTable& root, Topology& topology) {
 int unreachable_device(const Topology& topology, const std::vector<int>& devices) {
   const RouteTree tree = Router(topology).to(devices.front());
   for (const int device : devices) {
-    if (tree.hops[static_cast<std::size_t>(device)] < 0) return device;
+    if (tree.hops[as_size(device)] < 0) return device;
   }
   return -1;
 }
@@ -150,7 +152,7 @@ void check_profile(const TomlTable& root, const Topology& topology, std::size_t 
   if (devices > lite_devices_max) refuse(std::to_string(devices) + " devices");
   const auto switches =
       std::ranges::count(topology.entities, EntityKind::network_switch, &Entity::kind);
-  if (static_cast<std::size_t>(switches) > lite_switches_max) {
+  if (as_size(switches) > lite_switches_max) {
     refuse(std::to_string(switches) + " switches");
   }
   for (const LinkFigure& figure : topology.figures) {
@@ -182,10 +184,10 @@ Topology read(const TomlTable& root) {
                   "add [node], or [[entity]] of kind device");
   }
   if (const int parted = parted_device(out, devices); parted >= 0) {
-    const auto name = [&](int i) { return out.entities[static_cast<std::size_t>(i)].name; };
+    const auto name = [&](int i) { return out.entities[as_size(i)].name; };
     throw refused("disconnected: '" + name(parted) + "' and '" + name(devices.front()) +
                       "' do not reach each other",
-                  where[static_cast<std::size_t>(parted)], "add the links between them");
+                  where[as_size(parted)], "add the links between them");
   }
   check_profile(root, out, devices.size());
   if (out.levels.empty() && devices.size() > 1) out.levels.push_back({"all", {devices}});
@@ -210,9 +212,8 @@ std::vector<Topology> known_fabrics(const std::vector<std::filesystem::path>& fo
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       if (entry.path().extension() == ".toml") found.push_back(read_fabric(entry.path().string()));
     }
-    std::erase_if(found, [&](const Topology& topology) {
-      return std::ranges::find(out, topology.id, &Topology::id) != out.end();
-    });
+    std::erase_if(
+        found, [&](const Topology& topology) { return contains(out, topology.id, &Topology::id); });
     std::ranges::move(found, std::back_inserter(out));
   }
   std::ranges::sort(out, {}, &Topology::id);

@@ -1,6 +1,7 @@
 #include "simulate/fabric/fabric_json.hpp"
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -8,73 +9,63 @@ namespace {
 Json optional_index(int index) { return index < 0 ? Json(nullptr) : Json(index); }
 
 Json entities_json(const Topology& topology) {
-  Json out = Json::array();
-  for (const Entity& entity : topology.entities) {
-    out.push_back({{"name", entity.name},
-                   {"kind", std::string(kind_name(entity.kind))},
-                   {"node", optional_index(entity.node)},
-                   {"numa", optional_index(entity.numa)},
-                   {"forwards", entity.forwards}});
-  }
-  return out;
+  return json_list(topology.entities, [](const Entity& entity) -> Json {
+    return {{"name", entity.name},
+            {"kind", kind_name(entity.kind)},
+            {"node", optional_index(entity.node)},
+            {"numa", optional_index(entity.numa)},
+            {"forwards", entity.forwards}};
+  });
 }
 
 Json figures_json(const Topology& topology) {
-  Json out = Json::array();
-  for (const LinkFigure& figure : topology.figures) {
-    out.push_back({{"name", figure.name},
-                   {"transport", std::string(transport_name(figure.transport))},
-                   {"latency_ns", figure.latency_ns},
-                   {"bytes_per_s", figure.bytes_per_s},
-                   {"duplex", std::string(duplex_name(figure.duplex))},
-                   {"length_km", figure.length_km},
-                   {"source", figure.source}});
-  }
-  return out;
+  return json_list(topology.figures, [](const LinkFigure& figure) -> Json {
+    return {{"name", figure.name},
+            {"transport", transport_name(figure.transport)},
+            {"latency_ns", figure.latency_ns},
+            {"bytes_per_s", figure.bytes_per_s},
+            {"duplex", duplex_name(figure.duplex)},
+            {"length_km", figure.length_km},
+            {"source", figure.source}};
+  });
 }
 
 Json links_json(const Topology& topology) {
-  Json out = Json::array();
-  const auto name = [&](int i) { return topology.entities[static_cast<std::size_t>(i)].name; };
-  for (const Link& link : topology.links) {
-    out.push_back({{"from", name(link.from)},
-                   {"to", name(link.to)},
-                   {"figure", topology.figures[static_cast<std::size_t>(link.figure)].name},
-                   {"cables", link.cables}});
-  }
-  return out;
+  const auto name = [&](int i) { return topology.entities[as_size(i)].name; };
+  return json_list(topology.links, [&](const Link& link) -> Json {
+    return {{"from", name(link.from)},
+            {"to", name(link.to)},
+            {"figure", topology.figures[as_size(link.figure)].name},
+            {"cables", link.cables}};
+  });
 }
 
 Json tiers_json(const Topology& topology) {
-  Json out = Json::array();
-  for (const MemoryTier& tier : topology.tiers) {
-    out.push_back({{"name", tier.name},
-                   {"scope", tier.scope},
-                   {"bytes", tier.bytes},
-                   {"read_bytes_per_s", tier.read_bytes_per_s},
-                   {"write_bytes_per_s", tier.write_bytes_per_s},
-                   {"latency_ns", tier.latency_ns},
-                   {"source", tier.source}});
-  }
-  return out;
+  return json_list(topology.tiers, [](const MemoryTier& tier) -> Json {
+    return {{"name", tier.name},
+            {"scope", tier.scope},
+            {"bytes", tier.bytes},
+            {"read_bytes_per_s", tier.read_bytes_per_s},
+            {"write_bytes_per_s", tier.write_bytes_per_s},
+            {"latency_ns", tier.latency_ns},
+            {"source", tier.source}};
+  });
 }
 
 Json levels_json(const std::vector<LevelView>& levels) {
-  Json out = Json::array();
-  for (const LevelView& level : levels) {
-    out.push_back({{"name", level.name},
-                   {"groups", level.groups},
-                   {"ranks", level.ranks},
-                   {"hops_nearest", level.hops_nearest},
-                   {"hops_farthest", level.hops_farthest},
-                   {"latency_ns_nearest", level.latency_ns_nearest},
-                   {"latency_ns_farthest", level.latency_ns_farthest},
-                   {"bytes_per_s_flow", level.bytes_per_s_flow},
-                   {"bytes_per_s_rank", level.bytes_per_s_rank},
-                   {"oversubscription", level.oversubscription},
-                   {"transport", std::string(transport_name(level.transport))}});
-  }
-  return out;
+  return json_list(levels, [](const LevelView& level) -> Json {
+    return {{"name", level.name},
+            {"groups", level.groups},
+            {"ranks", level.ranks},
+            {"hops_nearest", level.hops_nearest},
+            {"hops_farthest", level.hops_farthest},
+            {"latency_ns_nearest", level.latency_ns_nearest},
+            {"latency_ns_farthest", level.latency_ns_farthest},
+            {"bytes_per_s_flow", level.bytes_per_s_flow},
+            {"bytes_per_s_rank", level.bytes_per_s_rank},
+            {"oversubscription", level.oversubscription},
+            {"transport", transport_name(level.transport)}};
+  });
 }
 
 }  // namespace
@@ -114,7 +105,7 @@ Json fabric_json(const Topology& topology, const std::vector<LevelView>& levels,
         {"nics", counts.nics},
         {"switches", counts.switches},
         {"links", topology.links.size()}}},
-      {"ecmp", std::string(ecmp_name(topology.ecmp))},
+      {"ecmp", ecmp_name(topology.ecmp)},
       {"levels", levels_json(levels)},
       {"bisection", {{"bytes_per_s", bisection.bytes_per_s}, {"is_minimum", bisection.is_minimum}}},
       {"figures", figures_json(topology)},

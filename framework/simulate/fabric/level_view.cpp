@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/routes.hpp"
 
@@ -19,17 +20,16 @@ std::vector<int> membership(const Level& level, std::size_t entities) {
   std::vector<int> out(entities, -1);
   for (std::size_t g = 0; g < level.groups.size(); ++g) {
     for (const int device : level.groups[g]) {
-      out[static_cast<std::size_t>(device)] = static_cast<int>(g);
+      out[as_size(device)] = static_cast<int>(g);
     }
   }
   return out;
 }
 
 bool lies_inside(const Group& group, const std::vector<int>& members) {
-  const int outer = members[static_cast<std::size_t>(group.front())];
-  return outer >= 0 && std::ranges::all_of(group, [&](int device) {
-           return members[static_cast<std::size_t>(device)] == outer;
-         });
+  const int outer = members[as_size(group.front())];
+  return outer >= 0 &&
+         std::ranges::all_of(group, [&](int device) { return members[as_size(device)] == outer; });
 }
 
 struct Part {
@@ -53,9 +53,9 @@ std::vector<Part> parts_of(const Topology& topology, std::size_t level) {
     if (!is_nested) continue;
     taken.push_back(membership(inner, topology.entities.size()));
     for (const Group& group : inner.groups) {
-      const int of = members[static_cast<std::size_t>(group.front())];
-      if (group.size() < outer.groups[static_cast<std::size_t>(of)].size()) {
-        out.push_back({group, static_cast<std::size_t>(of)});
+      const int of = members[as_size(group.front())];
+      if (group.size() < outer.groups[as_size(of)].size()) {
+        out.push_back({group, as_size(of)});
       }
     }
   }
@@ -76,20 +76,20 @@ std::vector<Part> evenly_spaced(std::vector<Part> parts) {
 }
 
 Group rest_of(const Group& group, const Group& part, std::vector<char>& is_in_part) {
-  for (const int device : part) is_in_part[static_cast<std::size_t>(device)] = 1;
+  for (const int device : part) is_in_part[as_size(device)] = 1;
   Group out;
   for (const int device : group) {
-    if (!is_in_part[static_cast<std::size_t>(device)]) out.push_back(device);
+    if (!is_in_part[as_size(device)]) out.push_back(device);
   }
-  for (const int device : part) is_in_part[static_cast<std::size_t>(device)] = 0;
+  for (const int device : part) is_in_part[as_size(device)] = 0;
   return out;
 }
 
 // Ranks that a group of a lower level has together are nearer than this level.
 bool meet_lower(const std::vector<std::vector<int>>& lower, int a, int b) {
   return std::ranges::any_of(lower, [&](const std::vector<int>& members) {
-    const int group = members[static_cast<std::size_t>(a)];
-    return group >= 0 && group == members[static_cast<std::size_t>(b)];
+    const int group = members[as_size(a)];
+    return group >= 0 && group == members[as_size(b)];
   });
 }
 
@@ -97,7 +97,7 @@ bool meet_lower(const std::vector<std::vector<int>>& lower, int a, int b) {
 void add_paths(const Topology& topology, const Router& router, const RouteTree& tree,
                const Group& from, const std::vector<std::vector<int>>& lower, LevelView& view) {
   for (const int rank : from) {
-    const auto i = static_cast<std::size_t>(rank);
+    const auto i = as_size(rank);
     if (tree.hops[i] < 0 || meet_lower(lower, rank, tree.to)) continue;
     if (view.latency_ns_nearest == 0 || tree.latency_ns[i] < view.latency_ns_nearest) {
       view.latency_ns_nearest = tree.latency_ns[i];
@@ -128,7 +128,7 @@ LevelView view_of(const Topology& topology, const Router& router, const Capacity
   for (const Part& part : parts) {
     const Group rest = rest_of(here.groups[part.group], part.devices, is_in_part);
     if (rest.empty()) continue;
-    const auto senders = static_cast<double>(std::min(part.devices.size(), rest.size()));
+    const auto senders = as_double(std::min(part.devices.size(), rest.size()));
     out.bytes_per_s_rank =
         std::min(out.bytes_per_s_rank, capacity.routed(part.devices, rest) / senders);
     add_paths(topology, router, router.to(part.devices.front()), rest, lower, out);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::fabric {
 namespace {
 
@@ -27,17 +29,17 @@ RouteTree Router::to(int destination) const {
                 .paths = std::vector<double>(n, 0),
                 .latency_ns = std::vector<double>(n, no_limit),
                 .bytes_per_s = std::vector<double>(n, 0)};
-  const auto end = static_cast<std::size_t>(destination);
+  const auto end = as_size(destination);
   out.hops[end] = 0;
   out.paths[end] = 1;
   out.latency_ns[end] = 0;
   out.bytes_per_s[end] = no_limit;
   std::vector<int> queue = {destination};  // in the order of their hops
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const auto at = static_cast<std::size_t>(queue[i]);
+    const auto at = as_size(queue[i]);
     if (queue[i] != destination && !topology_.entities[at].forwards) continue;
     for (const Arc& arc : arcs_.to(queue[i])) {
-      const auto before = static_cast<std::size_t>(arc.from);
+      const auto before = as_size(arc.from);
       if (out.hops[before] < 0) {
         out.hops[before] = out.hops[at] + 1;
         queue.push_back(arc.from);
@@ -56,9 +58,9 @@ RouteTree Router::to(int destination) const {
 
 std::vector<Arc> Router::next(const RouteTree& tree, int at) const {
   std::vector<Arc> out;
-  const int hops = tree.hops[static_cast<std::size_t>(at)];
+  const int hops = tree.hops[as_size(at)];
   for (const Arc& arc : arcs_.from(at)) {
-    const auto after = static_cast<std::size_t>(arc.to);
+    const auto after = as_size(arc.to);
     const bool may_pass = arc.to == tree.to || topology_.entities[after].forwards;
     if (may_pass && hops > 0 && tree.hops[after] == hops - 1) out.push_back(arc);
   }
@@ -67,7 +69,7 @@ std::vector<Arc> Router::next(const RouteTree& tree, int at) const {
 
 Route Router::route(const RouteTree& tree, int from, std::uint64_t flow) const {
   Route out;
-  if (tree.hops[static_cast<std::size_t>(from)] < 0) return out;
+  if (tree.hops[as_size(from)] < 0) return out;
   out.entities = {from};
   out.bytes_per_s = no_limit;
   for (int at = from; at != tree.to;) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::fabric {
@@ -24,7 +25,7 @@ std::vector<Arc> arcs_of(const Topology& topology) {
 // Where the arcs of each entity begin, in arcs that are sorted by `end`.
 std::vector<std::size_t> begins(const std::vector<Arc>& arcs, int Arc::*end, std::size_t entities) {
   std::vector<std::size_t> out(entities + 1, 0);
-  for (const Arc& arc : arcs) ++out[static_cast<std::size_t>(arc.*end) + 1];
+  for (const Arc& arc : arcs) ++out[as_size(arc.*end) + 1];
   for (std::size_t i = 1; i < out.size(); ++i) out[i] += out[i - 1];
   return out;
 }
@@ -74,11 +75,11 @@ std::vector<int> Topology::devices() const {
 }
 
 const LinkFigure& Topology::figure_of(int link) const {
-  return figures[static_cast<std::size_t>(links[static_cast<std::size_t>(link)].figure)];
+  return figures[as_size(links[as_size(link)].figure)];
 }
 
 double Topology::capacity_bytes_per_s(int link) const {
-  return figure_of(link).bytes_per_s * links[static_cast<std::size_t>(link)].cables;
+  return figure_of(link).bytes_per_s * links[as_size(link)].cables;
 }
 
 Arcs::Arcs(const Topology& topology) : out_(arcs_of(topology)), in_(out_) {

@@ -13,7 +13,7 @@ constexpr const char* measured_table =
     "32,520 products on an H200 with a limit of 700 W, vLLM 0.22.0 "
     "(ai-dynamo/aiconfigurator@095f58a5)";
 
-// By fit_power on half of the shapes of that table; test_measured_power.cpp gives the errors on the
+// By fit_power on half of the shapes of that table; test_timeline_power.cpp gives the errors on the
 // other half: medians of 6.6 % and 8.8 %.
 constexpr double fitted_limit_w = 700;
 const PowerModel sixteen_bit = {.idle_w = 138.3,

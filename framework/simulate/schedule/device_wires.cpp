@@ -1,8 +1,8 @@
 #include "simulate/schedule/device_wires.hpp"
 
-#include <algorithm>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "simulate/collectives/level_carrier.hpp"
 #include "simulate/fabric_levels_of.hpp"
@@ -72,9 +72,9 @@ std::vector<int> actors_of(const Site& site, std::int64_t devices) {
   std::vector<int> out;
   if (site.topology != nullptr) {
     out = traffic::ranks_of(*site.topology);
-    out.resize(static_cast<std::size_t>(devices));
+    out.resize(as_size(devices));
   } else {
-    out.resize(static_cast<std::size_t>(devices));
+    out.resize(as_size(devices));
     std::iota(out.begin(), out.end(), 0);
   }
   return out;

@@ -2,6 +2,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "simulate/schedule/program/piece_visits.hpp"
@@ -19,14 +20,14 @@ class Counting {
 
   // Of all devices of a stage.
   double of(const Piece& piece) {
-    const auto devices = static_cast<double>(grid_.pipelines * grid_.block);
+    const auto devices = as_double(grid_.pipelines * grid_.block);
     if (piece.among == Among::device || piece.among == Among::next_stage) return devices;
-    return devices / static_cast<double>(piece.group.ranks) * of_group(piece);
+    return devices / as_double(piece.group.ranks) * of_group(piece);
   }
 
  private:
   double of_group(const Piece& piece) {
-    const auto ranks = static_cast<double>(piece.group.ranks);
+    const auto ranks = as_double(piece.group.ranks);
     if (!has_messages_) return 1 + ranks;
     if (piece.collective == Collective::send_recv) return ranks;
     const auto [at, is_new] = known_.try_emplace(

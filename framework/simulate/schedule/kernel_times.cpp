@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::schedule {
@@ -17,7 +18,7 @@ std::uint64_t mixed(std::uint64_t value) {
 }
 
 // In [0, 1).
-double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+double unit(std::uint64_t bits) { return as_double(bits >> 11) * 0x1p-53; }
 
 double drawn(const Latency& latency, double at) {
   const double low = std::min(latency.low_ns, latency.ns);
@@ -34,7 +35,7 @@ KernelTimes::KernelTimes(const PricedStep& step, const Programs& programs,
   const std::size_t operators = step.graph.operators.size();
   latencies_.resize(operators + programs.extra.size());
   std::vector<bool> is_used(latencies_.size());
-  for (const Part& part : programs.parts) is_used[static_cast<std::size_t>(part.op)] = true;
+  for (const Part& part : programs.parts) is_used[as_size(part.op)] = true;
   for (std::size_t i = 0; i < latencies_.size(); ++i) {
     if (!is_used[i]) continue;
     std::optional<Latency> known;
@@ -63,7 +64,7 @@ double KernelTimes::stated_ns(const Piece& piece) const {
   double out = 0;
   for (std::uint32_t i = 0; i < piece.parts; ++i) {
     const Part& part = programs_.parts[piece.part + i];
-    out += part.passes * latencies_[static_cast<std::size_t>(part.op)].ns;
+    out += part.passes * latencies_[as_size(part.op)].ns;
   }
   return out;
 }
@@ -75,7 +76,7 @@ double KernelTimes::drawn_ns(const Piece& piece, std::int64_t device) const {
     const auto op = static_cast<std::uint64_t>(part.op);
     const std::uint64_t key =
         mixed(mixed(mixed(seed_) ^ run_) ^ (static_cast<std::uint64_t>(device) << 32 | op));
-    out += part.passes * drawn(latencies_[static_cast<std::size_t>(part.op)], unit(key));
+    out += part.passes * drawn(latencies_[as_size(part.op)], unit(key));
   }
   return out;
 }

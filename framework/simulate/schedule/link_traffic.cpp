@@ -1,9 +1,8 @@
 #include "simulate/schedule/link_traffic.hpp"
 
-#include <cmath>
 #include <map>
-#include <tuple>
 
+#include "core/numeric/cast.hpp"
 #include "simulate/collectives/rank_order.hpp"
 #include "simulate/group_levels.hpp"
 #include "simulate/schedule/program/piece_visits.hpp"
@@ -16,7 +15,7 @@ using simulate::Collective;
 // Every pair needs a route, and every destination a look at all entities.
 constexpr double looks_max = 4e7;
 
-std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
+std::size_t index(std::int64_t value) { return as_size(value); }
 
 // Collectives of one kind on the devices of one stage.
 struct Traffic {
@@ -98,7 +97,7 @@ class Accounting {
       for (std::size_t k = 0; k < ranks; ++k) {
         const auto rank = static_cast<std::int32_t>(k);
         const std::int32_t digit = (shape.digit(rank, level) + 1) % shape.ranks[level];
-        const auto peer = static_cast<std::size_t>(shape.with_digit(rank, level, digit));
+        const auto peer = as_size(shape.with_digit(rank, level, digit));
         send(group[k], group[peer], of_rank);
       }
     }
@@ -134,8 +133,8 @@ std::optional<std::vector<simulate::TimelineResource>> link_traffic(const Progra
                                                                     const Site& site,
                                                                     std::uint64_t seed) {
   if (site.topology == nullptr) return std::nullopt;
-  const auto entities = static_cast<double>(site.topology->entities.size());
-  if (entities * static_cast<double>(grid.devices()) > looks_max) return std::nullopt;
+  const auto entities = as_double(site.topology->entities.size());
+  if (entities * as_double(grid.devices()) > looks_max) return std::nullopt;
   std::map<Traffic, double> traffic;
   for_each_piece(programs,
                  [&](std::int32_t stage, std::int32_t to, const Piece& piece, double times) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <map>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -38,9 +40,7 @@ OneTimePhase parsed(const std::string& text) {
     throw refused("'" + printable(text) + "' states no time", "--one-time",
                   name + "=SECONDS, from 0 to " + number_text(seconds_max));
   }
-  return {.kind = kinds[static_cast<std::size_t>(at - names.begin())],
-          .seconds = seconds,
-          .source = "stated"};
+  return {.kind = kinds[as_size(at - names.begin())], .seconds = seconds, .source = "stated"};
 }
 
 std::optional<OneTimePhase> placement(const PricedStep& step, const fabric::Topology& topology) {
@@ -55,12 +55,12 @@ std::optional<OneTimePhase> placement(const PricedStep& step, const fabric::Topo
   std::int64_t together = 1, placed = 0;
   for (const int device : topology.devices()) {
     if (placed++ >= step.graph.configuration.devices()) break;
-    const fabric::Entity& entity = topology.entities[static_cast<std::size_t>(device)];
+    const fabric::Entity& entity = topology.entities[as_size(device)];
     together = std::max(together, ++nodes[slowest->scope == "numa" ? entity.numa : entity.node]);
   }
   const std::int64_t of_rank = step.is_training() ? largest(step.training_stages).weight_bytes
                                                   : step.memory.largest.weight_bytes;
-  const double bytes = static_cast<double>(of_rank) * static_cast<double>(together);
+  const double bytes = as_double(of_rank) * as_double(together);
   return OneTimePhase{
       .kind = EventKind::place,
       .seconds = bytes / slowest->read_bytes_per_s,
@@ -75,12 +75,12 @@ std::vector<OneTimePhase> one_time_phases(const PricedStep& step, const fabric::
   std::vector<OneTimePhase> out;
   for (const std::string& text : stated) {
     OneTimePhase phase = parsed(text);
-    if (std::ranges::find(out, phase.kind, &OneTimePhase::kind) != out.end()) {
+    if (contains(out, phase.kind, &OneTimePhase::kind)) {
       throw refused("'" + printable(text) + "' states a phase again", "--one-time");
     }
     out.push_back(std::move(phase));
   }
-  if (std::ranges::find(out, EventKind::place, &OneTimePhase::kind) == out.end()) {
+  if (!contains(out, EventKind::place, &OneTimePhase::kind)) {
     if (auto place = placement(step, topology)) out.push_back(*std::move(place));
   }
   std::ranges::stable_sort(out, {}, &OneTimePhase::kind);

@@ -29,12 +29,11 @@ Json throughput_json(const StepSimulation& s) {
 }
 
 Json latency_json(const StepSimulation& s) {
-  Json phases = Json::array();
-  for (const simulate::OneTimePhase& phase : s.one_time) {
-    phases.push_back({{"phase", events::kind_name(phase.kind)},
-                      {"us", phase.seconds * 1e6},
-                      {"source", phase.source}});
-  }
+  Json phases = json_list(s.one_time, [](const simulate::OneTimePhase& phase) -> Json {
+    return {{"phase", events::kind_name(phase.kind)},
+            {"us", phase.seconds * 1e6},
+            {"source", phase.source}};
+  });
   return {{"latency",
            {{"step_us", s.step_ns() / 1e3},
             {"p50_us", quantile_us(s.runs, 0.5)},
@@ -73,18 +72,17 @@ Json links_json(const StepSimulation& s) {
 }
 
 Json timeline_json(const StepSimulation& s) {
-  Json out = Json::array();
-  for (const simulate::LabelFold& fold : fold_by_label(s.timeline)) {
-    out.push_back({{"label", fold.label},
-                   {"kind", events::kind_name(fold.kind)},
-                   {"events", fold.events},
-                   {"busy_us", us(fold.busy_ps)},
-                   {"critical_us", us(fold.critical_ps)},
-                   {"first_us", us(fold.first_ps)},
-                   {"last_us", us(fold.last_ps)},
-                   {"flops", fold.flops},
-                   {"bytes", fold.bytes}});
-  }
+  Json out = json_list(fold_by_label(s.timeline), [](const simulate::LabelFold& fold) -> Json {
+    return {{"label", fold.label},
+            {"kind", events::kind_name(fold.kind)},
+            {"events", fold.events},
+            {"busy_us", us(fold.busy_ps)},
+            {"critical_us", us(fold.critical_ps)},
+            {"first_us", us(fold.first_ps)},
+            {"last_us", us(fold.last_ps)},
+            {"flops", fold.flops},
+            {"bytes", fold.bytes}};
+  });
   return {{"timeline", std::move(out)}};
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "roofline/estimate.hpp"
@@ -40,7 +41,7 @@ std::set<std::uint32_t> devices_of(const simulate::Timeline& timeline) {
 
 std::optional<double> PowerOptions::cap_of_device_w(std::size_t devices) const {
   if (!budget_w) return cap_w;
-  const double part = *budget_w / static_cast<double>(std::max<std::size_t>(devices, 1));
+  const double part = *budget_w / as_double(std::max<std::size_t>(devices, 1));
   return cap_w ? std::min(*cap_w, part) : part;
 }
 
@@ -51,7 +52,7 @@ std::optional<power::PowerModel> power_model_of(const PricedStep& step) {
 
 std::optional<Latency> under_caps(std::optional<Latency> latency, const Operator& op,
                                   const PricedStep& step, const PowerOptions& options) {
-  const auto devices = static_cast<std::size_t>(step.graph.configuration.devices());
+  const auto devices = as_size(step.graph.configuration.devices());
   const std::optional<double> cap_w = options.cap_of_device_w(devices);
   if (!latency || !cap_w || op.kind == OperatorKind::collective) return latency;
   const auto model = power_model_of(step);
@@ -90,12 +91,12 @@ std::optional<StepPower> step_power(const PricedStep& step, const StepSimulation
     return devices.contains(actor) ? &device : nullptr;
   });
   if (options.budget_w) {
-    out.budget = power::budget_use(out.use, *options.budget_w,
-                                   model->limit_w * static_cast<double>(devices.size()));
+    out.budget =
+        power::budget_use(out.use, *options.budget_w, model->limit_w * as_double(devices.size()));
   }
   out.tokens = simulation.work.tokens;
-  out.carbon = power::carbon_of(
-      out.use.energy_j(), out.use.seconds * static_cast<double>(devices.size()), options.carbon);
+  out.carbon = power::carbon_of(out.use.energy_j(), out.use.seconds * as_double(devices.size()),
+                                options.carbon);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -32,7 +33,7 @@ StepWork work_of(const PricedStep& step, double step_ns) {
                                                        .convention = step.convention,
                                                        .training = step.training});
   StepWork out{.flops = use.convention_flops,
-               .tokens = static_cast<double>(load.batch) * static_cast<double>(tokens),
+               .tokens = as_double(load.batch) * as_double(tokens),
                .mfu = use.model,
                .hfu = use.hfu,
                .reason = use.reason};
@@ -67,7 +68,7 @@ LoweredStep StepSimulator::lowered() const {
 }
 
 StepSimulation StepSimulator::run() {
-  StepSimulation out{.devices = static_cast<std::size_t>(grid_.devices()),
+  StepSimulation out{.devices = as_size(grid_.devices()),
                      .order = programs_.order,
                      .pipeline = programs_.pipeline,
                      .carriage = options_.lowering.carriage,
@@ -87,7 +88,7 @@ simulate::Timeline StepSimulator::timeline_of_stated(StepSimulation& out) const 
                                 .flops = figures(programs_.labels, &PieceLabel::flops),
                                 .bytes = figures(programs_.labels, &PieceLabel::bytes)};
   for (const int actor : lowered.actors) {
-    const std::string& device = names.actors[static_cast<std::size_t>(actor)];
+    const std::string& device = names.actors[as_size(actor)];
     names.streams.push_back(device + " compute");
     names.streams.push_back(device + " communication");
     names.streams.push_back(device + " communication with copies");
@@ -95,8 +96,8 @@ simulate::Timeline StepSimulator::timeline_of_stated(StepSimulation& out) const 
   for (const PieceLabel& label : programs_.labels) names.labels.push_back(label.text);
   const events::EventList events = timed(lowered.graph);
   simulate::Timeline timeline = timeline_of(lowered.graph, events, names);
-  out.kernels = static_cast<std::size_t>(std::ranges::count(
-      timeline.events, events::EventKind::kernel, &simulate::TimelineEvent::kind));
+  out.kernels = as_size(std::ranges::count(timeline.events, events::EventKind::kernel,
+                                           &simulate::TimelineEvent::kind));
   if (options_.lowering.carriage == Carriage::closed_form && grid_.devices() > 1) {
     auto links = link_traffic(programs_, grid_, site_, options_.lowering.seed);
     out.has_links = links.has_value();

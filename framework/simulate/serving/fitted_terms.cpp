@@ -7,6 +7,7 @@
 
 #include "core/input/places.hpp"
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -28,7 +29,7 @@ void widen(FittedTerms& terms, const Json& by) {
 
 bool is_of(const Json& set, std::string_view device) {
   const Json& devices = set.at("devices");
-  return std::ranges::find(devices, device) != devices.end();
+  return contains(devices, device);
 }
 
 EngineTerms terms_of(const Json& in) {

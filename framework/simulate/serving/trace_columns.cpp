@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::serving {
@@ -98,7 +99,7 @@ ColumnPlaces places_of(const std::vector<std::string>& head, const std::string& 
     is_foreign[column] = !is_own;
     if (column == arrival) out.seconds_per_unit = is_own ? 1 : alias->seconds_per_unit;
   }
-  out.is_foreign = std::ranges::find(is_foreign, true) != is_foreign.end();
+  out.is_foreign = contains(is_foreign, true);
   if (!out.is_foreign && !out.others.empty()) {
     throw refused("column '" + printable(out.others.front()) + "' is not one of a trace", where,
                   suggestion(out.others.front(), {column_names.begin(), column_names.end()}));

@@ -7,6 +7,7 @@
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "simulate/serving/load.hpp"
 #include "simulate/serving/trace_columns.hpp"
@@ -154,7 +155,7 @@ constexpr std::size_t keys_max = 1000;
 bool adds_keys(const Json& row, Fields& keys) {
   const std::size_t before = keys.size();
   for (const auto& [key, value] : row.items()) {
-    if (keys.size() <= keys_max && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    if (keys.size() <= keys_max && !contains(keys, key)) keys.push_back(key);
   }
   return keys.size() > before;
 }

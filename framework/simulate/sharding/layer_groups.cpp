@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/contract.hpp"
 #include "simulate/sharding/layer_choice.hpp"
 
@@ -10,8 +11,8 @@ namespace {
 
 std::int64_t weights_of(const OperatorGraph& graph, std::int32_t type) {
   std::int64_t out = 0;
-  for (const std::int32_t i : graph.layer_types[static_cast<std::size_t>(type)].operators) {
-    out += graph.operators[static_cast<std::size_t>(i)].weight_bytes_local;
+  for (const std::int32_t i : graph.layer_types[as_size(type)].operators) {
+    out += graph.operators[as_size(i)].weight_bytes_local;
   }
   return out;
 }

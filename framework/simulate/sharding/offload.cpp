@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
 
@@ -21,7 +22,7 @@ std::optional<Offload> offload(std::span<const OffloadItem> items, std::int64_t 
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-    return transfer_ns(items[i], tier) / static_cast<double>(items[i].bytes);
+    return transfer_ns(items[i], tier) / as_double(items[i].bytes);
   });
   for (const std::size_t i : order) {
     if (out.bytes >= needed) break;
@@ -48,10 +49,10 @@ std::vector<OffloadItem> offload_items(const OperatorGraph& graph, std::size_t s
   std::vector<OffloadItem> out;
   const Stage& of = graph.stages[stage];
   const Configuration& c = graph.configuration;
-  const auto turns = static_cast<double>(graph.micro_batches());
+  const auto turns = as_double(graph.micro_batches());
   const auto add = [&](const std::string& where, std::int32_t type) {
-    for (const std::int32_t i : graph.layer_types[static_cast<std::size_t>(type)].operators) {
-      const Operator& op = graph.operators[static_cast<std::size_t>(i)];
+    for (const std::int32_t i : graph.layer_types[as_size(type)].operators) {
+      const Operator& op = graph.operators[as_size(i)];
       if (op.weight_bytes_local == 0 || op.kind == OperatorKind::norm) continue;
       out.push_back({.name = where + ' ' + op.name,
                      .bytes = op.weight_bytes_local,
@@ -60,12 +61,11 @@ std::vector<OffloadItem> offload_items(const OperatorGraph& graph, std::size_t s
     const std::int64_t cache = c.workload.batch / c.parallel.dp * layer_cache_bytes(graph, type);
     if (cache == 0) return;
     // Every sequence reads its own once.
-    out.push_back(
-        {.name = where + " cache", .bytes = cache, .read_bytes = static_cast<double>(cache)});
+    out.push_back({.name = where + " cache", .bytes = cache, .read_bytes = as_double(cache)});
   };
   if (of.has_embedding && graph.embedding_type) add("embedding", *graph.embedding_type);
   for (std::int64_t l = of.first_layer; l < of.first_layer + of.layers; ++l) {
-    add("layer " + std::to_string(l), graph.layers[static_cast<std::size_t>(l)]);
+    add("layer " + std::to_string(l), graph.layers[as_size(l)]);
   }
   return out;
 }
@@ -79,13 +79,12 @@ std::vector<OffloadTier> offload_tiers(const fabric::Topology& topology, std::in
     std::map<std::pair<int, int>, std::int64_t> ranks;  // by node, and by NUMA domain
     std::int64_t most = 1;
     for (std::int64_t r = 0; r < used; ++r) {
-      const fabric::Entity& entity =
-          topology.entities[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
+      const fabric::Entity& entity = topology.entities[as_size(devices[as_size(r)])];
       most = std::max(most, ++ranks[{entity.node, tier.scope == "numa" ? entity.numa : -1}]);
     }
     out.push_back({.name = tier.name,
                    .bytes = tier.bytes / most,
-                   .bytes_per_s = tier.read_bytes_per_s / static_cast<double>(most),
+                   .bytes_per_s = tier.read_bytes_per_s / as_double(most),
                    .latency_ns = tier.latency_ns});
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, &OffloadTier::bytes_per_s);

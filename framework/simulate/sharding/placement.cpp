@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::simulate {
 namespace {
 
@@ -24,12 +26,12 @@ void take_groups(std::map<Key, std::vector<int>>& lists, std::size_t size, std::
 }  // namespace
 
 Placement place_shards(const fabric::Topology& topology, const Parallel& parallel) {
-  const auto tp = static_cast<std::size_t>(parallel.tp);
-  const auto shards = static_cast<std::size_t>(parallel.devices());
+  const auto tp = as_size(parallel.tp);
+  const auto shards = as_size(parallel.devices());
   std::map<Domain, std::vector<int>> domains;
   Placement out;
   for (const int device : topology.devices()) {
-    const fabric::Entity& entity = topology.entities[static_cast<std::size_t>(device)];
+    const fabric::Entity& entity = topology.entities[as_size(device)];
     out.has_domains = out.has_domains || entity.numa >= 0;
     domains[{entity.node, entity.numa}].push_back(device);
   }
@@ -47,7 +49,7 @@ Placement place_shards(const fabric::Topology& topology, const Parallel& paralle
   for (std::size_t g = 0; g < out.entities.size() / tp; ++g) {
     bool is_inside = true;
     const auto at = [&](std::size_t i) -> const fabric::Entity& {
-      return topology.entities[static_cast<std::size_t>(out.entities[g * tp + i])];
+      return topology.entities[as_size(out.entities[g * tp + i])];
     };
     for (std::size_t i = 1; i < tp; ++i) {
       is_inside = is_inside && at(i).node == at(0).node && at(i).numa == at(0).numa;

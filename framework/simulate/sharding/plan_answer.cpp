@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
@@ -35,7 +36,7 @@ const PlannedLayout* executable_of(const PlanAnswer& answer) {
 [[noreturn]] void refuse_all(const ShardPlan& plan, const PlanQuestion& question) {
   std::string reasons;
   for (const auto& [reason, count] : plan.refused) {
-    reasons += (reasons.empty() ? "" : ", ") + reason + " " + std::to_string(count);
+    append_item(reasons, ", ", reason + " " + std::to_string(count));
   }
   throw refused("no layout over " + std::to_string(question.shards) + " shards is possible: " +
                     (plan.tried == 0 ? "the stated degrees do not multiply to them"
@@ -47,7 +48,7 @@ void place(PlanAnswer& out, const fabric::Topology& topology) {
   const Parallel& parallel = out.plan.chosen()->configuration.parallel;
   out.placement = place_shards(topology, parallel);
   for (const int entity : out.placement->entities) {
-    const fabric::Entity& e = topology.entities[static_cast<std::size_t>(entity)];
+    const fabric::Entity& e = topology.entities[as_size(entity)];
     out.places.push_back(e.name + (e.numa >= 0 ? " numa" + std::to_string(e.numa) : ""));
   }
 }
@@ -93,7 +94,7 @@ void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
 
 // Imbalance of experts as an option has it: a word, or the factor.
 std::string imbalance_text(std::int64_t ppm) {
-  return ppm == Workload::uniform_ppm ? "uniform" : number_text(static_cast<double>(ppm) / 1e6);
+  return ppm == Workload::uniform_ppm ? "uniform" : number_text(as_double(ppm) / 1e6);
 }
 
 }  // namespace
@@ -114,9 +115,7 @@ std::string run_command(const Configuration& c) {
   add("tp", c.parallel.tp, 1);
   add("pp", c.parallel.pp, 1);
   add("ep", c.parallel.ep, 1);
-  for (std::size_t i = 0; i < c.parallel.stages.size(); ++i) {
-    out += (i == 0 ? " --stages " : ",") + std::to_string(c.parallel.stages[i]);
-  }
+  if (!c.parallel.stages.empty()) out += " --stages " + join(c.parallel.stages, ",");
   add("routing-skew", w.routing_skew, Workload::even_routing);
   if (w.expert_imbalance_ppm != Workload::balanced_ppm) {
     out += " --expert-imbalance " + imbalance_text(w.expert_imbalance_ppm);
@@ -126,7 +125,7 @@ std::string run_command(const Configuration& c) {
 
 double PlanAnswer::tokens_per_s() const {
   const Workload& w = question.base.workload;
-  return static_cast<double>(w.batch * w.new_tokens) / step_ns() * ns_per_s;
+  return as_double(w.batch * w.new_tokens) / step_ns() * ns_per_s;
 }
 
 PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,

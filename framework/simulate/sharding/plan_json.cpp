@@ -22,16 +22,15 @@ Json layout_json(const PlannedLayout& layout) {
 }
 
 Json row_json(const ShardRow& row, const std::vector<std::string>& owners) {
-  Json also = Json::array();
-  for (const ShardStrategy s : row.also) also.push_back(std::string(strategy_name(s)));
+  Json also = json_list(row.also, strategy_name);
   return {{"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
           {"layer_type", row.layer_type},
           {"stage", row.stage},
           {"tensor", row.tensor},
           {"shape", row.shape},
           {"shard_shape", row.shard_shape},
-          {"dtype", std::string(dtype_name(row.dtype))},
-          {"strategy", std::string(strategy_name(row.strategy))},
+          {"dtype", dtype_name(row.dtype)},
+          {"strategy", strategy_name(row.strategy)},
           {"also", std::move(also)},
           {"bytes", row.bytes},
           {"bytes_per_shard", row.shard_bytes},
@@ -52,10 +51,9 @@ Json calibration_json(const Calibration& c) {
 
 Json offload_json(const PlanAnswer& answer) {
   if (!answer.offload) return nullptr;
-  Json items = Json::array();
-  for (const OffloadedItem& item : answer.offloaded) {
-    items.push_back({{"tensor", item.name}, {"bytes", item.bytes}, {"ns", item.ns}});
-  }
+  Json items = json_list(answer.offloaded, [](const OffloadedItem& item) -> Json {
+    return {{"tensor", item.name}, {"bytes", item.bytes}, {"ns", item.ns}};
+  });
   return {{"tier", answer.offload->tier},
           {"bytes", answer.offload->bytes},
           {"ns", answer.offload->ns},
@@ -65,8 +63,7 @@ Json offload_json(const PlanAnswer& answer) {
 }  // namespace
 
 Json shard_table_json(const ShardTable& table, const std::vector<std::string>& owners) {
-  Json rows = Json::array();
-  for (const ShardRow& row : table.rows) rows.push_back(row_json(row, owners));
+  Json rows = json_list(table.rows, [&](const ShardRow& row) { return row_json(row, owners); });
   return {{"shards", table.shards},
           {"tensor_bytes", table.tensor_bytes},
           {"held_bytes", table.held_bytes},
@@ -78,8 +75,7 @@ Json shard_table_json(const ShardTable& table, const std::vector<std::string>& o
 }
 
 Json plan_json(const PlanAnswer& answer) {
-  Json layouts = Json::array();
-  for (const PlannedLayout& layout : answer.plan.layouts) layouts.push_back(layout_json(layout));
+  Json layouts = json_list(answer.plan.layouts, layout_json);
   const auto& grouped = answer.plan.grouped;
   const auto& winner = answer.plan.winner;
   Json out = {{"model", answer.model},

@@ -6,12 +6,92 @@
 #include <tuple>
 
 #include "core/text/error.hpp"
+#include "kernels/contract.hpp"
+#include "model/graph/graph.hpp"
+#include "model/graph/rank_places.hpp"
+#include "model/pricing/memory.hpp"
+#include "model/training/training.hpp"
 #include "simulate/sharding/layer_groups.hpp"
 #include "simulate/sharding/stage_choice.hpp"
-#include "simulate/sharding/training_step.hpp"
+#include "simulate/sharding/step_cost.hpp"
 
 namespace halmark::simulate {
 namespace {
+
+// What a training step takes, and what a rank of it holds: a fold over the forward graph.
+
+std::optional<double> exchange_ns(const char* op, std::int64_t bytes, const OperatorGraph& graph,
+                                  const OperatorTime& time) {
+  const Parallel& parallel = graph.configuration.parallel;
+  Operator exchange{.name = std::string("gradient_") + op, .kind = OperatorKind::collective};
+  exchange.split = parallel.dp > 1 ? Split::data : Split::context;
+  exchange.local = complete_problem(
+      {op,
+       {{"bytes", bytes},
+        {"ranks", std::int64_t{parallel.dp} * parallel.cp},
+        {"dtype", static_cast<std::int64_t>(graph.configuration.precision.activation)}}});
+  exchange.local_work = find_contract(op)->work(exchange.local.params);
+  exchange.rank_work = exchange.local_work;
+  exchange.group_stride = group_stride(parallel, exchange.split);
+  return time(exchange);
+}
+
+void add_gradients(const OperatorGraph& graph, const TrainingPlan& plan, const OperatorTime& time,
+                   StepCost& out) {
+  std::int64_t bytes = 0;
+  for (const TrainingMemory& stage : training_memory(graph, plan)) {
+    bytes = std::max(bytes, stage.gradient_message_bytes);
+  }
+  const Parallel& parallel = graph.configuration.parallel;
+  if (bytes == 0 || parallel.dp * parallel.cp == 1) return;
+  const std::int64_t ranks = std::int64_t{parallel.dp} * parallel.cp;
+  const std::int64_t whole = (bytes + ranks - 1) / ranks * ranks;  // parts are alike
+  double ns = 0;
+  const auto add = [&](const char* op, std::int64_t of) {
+    const auto one = exchange_ns(op, of, graph, time);
+    if (!one && out.unknown.empty()) out.unknown = std::string("gradient_") + op;
+    ns += one.value_or(0);
+  };
+  if (plan.zero == 0) {
+    add("all_reduce", bytes);
+  } else {
+    add("reduce_scatter", whole);
+    add("all_gather", whole);
+  }
+  out.step.communication_ns += ns;
+  out.alone_ns += ns;
+}
+
+// Every operator as often as its passes say (the backward pass is two products of the forward one's
+// size), stages filled and drained as by 1F1B, whose length is that of all forward passes before
+// all backward ones (Narayanan et al., 2104.04473, section 2.2.1), and the gradients of the fullest
+// stage exchanged once, hidden behind nothing: an all-reduce, or with ZeRO a reduce-scatter and an
+// all-gather.
+StepCost training_step_cost(const OperatorGraph& graph, const TrainingPlan& plan,
+                            const OperatorTime& time) {
+  const TrainingCost passes = training_cost(graph, plan);
+  const OperatorTime trained = [&](const Operator& op) -> std::optional<double> {
+    const auto ns = time(op);
+    if (!ns) return std::nullopt;
+    const auto index = static_cast<std::size_t>(&op - graph.operators.data());
+    return passes.operators[index].passes * *ns;
+  };
+  StepCost out = step_cost(graph, trained);
+  const double filled = out.ns() > 0 ? out.alone_ns / out.ns() : 1;
+  out.step = filled * out.step;
+  add_gradients(graph, plan, time, out);
+  return out;
+}
+
+// Of the fullest rank: weights with gradients and optimizer states; activations with what is
+// gathered and recomputed.
+RankMemory training_rank_memory(const OperatorGraph& graph, const TrainingPlan& plan) {
+  const std::vector<TrainingMemory> stages = training_memory(graph, plan);
+  const TrainingMemory& m = largest(stages);
+  return {.weight_bytes = m.weight_bytes + m.gradient_bytes + m.optimizer_bytes,
+          .kv_bytes = 0,
+          .activation_bytes = m.activation_bytes + m.working_bytes + m.gathered_bytes};
+}
 
 std::vector<int> degrees(std::int64_t most, int stated) {
   if (stated > 0) return {stated};

@@ -5,15 +5,71 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <vector>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
+#include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/graph/rank_places.hpp"
 #include "model/pricing/memory.hpp"
 #include "simulate/sharding/shard_strategies.hpp"
-#include "simulate/sharding/tensors.hpp"
 
 namespace halmark::simulate {
 namespace {
+
+// The tensors of one operator with their sizes, whole and on one shard. Nothing here knows where
+// they lie.
+
+// What of the operator's weights is no constant operand: a bias of as many elements as it has
+// parameters beyond them, and the scales of narrow blocks.
+void add_rest(const Operator& op, Dtype activation, std::int64_t elements, std::int64_t bytes,
+              std::int64_t local_bytes, std::vector<ShardRow>& out) {
+  const std::int64_t rest = op.weight_bytes_whole - bytes;
+  const std::int64_t local = op.weight_bytes_local - local_bytes;
+  if (rest <= 0) return;
+  const bool is_bias =
+      op.parameters > elements && dtype_bytes(activation, op.parameters - elements) == rest;
+  const auto add = [&](const char* name, Dtype dtype) {
+    const std::int64_t width = dtype_bytes(dtype, 1);
+    ShardRow row{.tensor = op.name + name, .dtype = dtype, .bytes = rest, .shard_bytes = local};
+    row.shape = {rest / width};
+    row.shard_shape = {local / width};
+    out.push_back(std::move(row));
+  };
+  if (is_bias) return add(".bias", activation);
+  const bool is_f32 = rest % 4 == 0 && local % 4 == 0;
+  const bool has_both = op.parameters > elements;
+  add(has_both ? ".bias and scales" : ".scales", is_f32 && !has_both ? Dtype::f32 : Dtype::u8);
+}
+
+// Constant operands as the op's contract states them, then biases and scales, whose bytes the
+// operator counts beside them. shard_bytes: before data-parallel ranks share anything out.
+std::vector<ShardRow> tensors_of(const Operator& op, Dtype activation) {
+  std::vector<ShardRow> out;
+  if (!op.whole) return out;
+  const OpContract& contract = *find_contract(op.local.op);
+  const std::vector<OperandSpec> whole = contract.operands(op.whole->params);
+  const std::vector<OperandSpec> local = contract.operands(op.local.params);
+  std::int64_t elements = 0, bytes = 0, local_bytes = 0;
+  for (std::size_t i = 0; i < whole.size() && op.whole_work.constant_bytes > 0; ++i) {
+    if (whole[i].role != Role::constant) continue;
+    ShardRow row{.tensor = op.name,
+                 .shape = whole[i].dims,
+                 .shard_shape = local[i].dims,
+                 .dtype = whole[i].dtype,
+                 .bytes = whole[i].bytes(),
+                 .shard_bytes = local[i].bytes()};
+    if (!whole[i].name.empty()) row.tensor += '.' + whole[i].name;
+    elements += whole[i].elements();
+    bytes += row.bytes;
+    local_bytes += row.shard_bytes;
+    out.push_back(std::move(row));
+  }
+  add_rest(op, activation, elements, bytes, local_bytes, out);
+  return out;
+}
 
 std::int64_t elements_of(const ShardRow& row) {
   return std::accumulate(row.shard_shape.begin(), row.shard_shape.end(), std::int64_t{1},
@@ -30,7 +86,7 @@ void place(const ShardContext& c, const Operator& op, ShardRow& row) {
   if (op.split == Split::vocab) {
     row.padding_bytes = row.held_bytes() - row.owners / c.parallel.tp * row.bytes;
   }
-  if (std::ranges::find(all, ShardStrategy::zero3) == all.end()) return;
+  if (!contains(all, ShardStrategy::zero3)) return;
   // As in the memory of training: bytes that do not divide are rounded up.
   const std::int64_t copies = copies_of(c, op), before = row.held_bytes() / copies;
   row.shard_shape = {(elements_of(row) + copies - 1) / copies};
@@ -43,7 +99,7 @@ void add_gradients(const ShardContext& c, const Operator& op, ShardRow& row) {
   if (c.plan == nullptr || copies_of(c, op) <= 1 || c.plan->lora_rank > 0) return;
   const bool is_shared_out = row.strategy == ShardStrategy::zero3;
   const std::int64_t elements = elements_of(row) * (is_shared_out ? copies_of(c, op) : 1);
-  const auto bytes = static_cast<double>(dtype_bytes(c.plan->gradient, elements));
+  const auto bytes = as_double(dtype_bytes(c.plan->gradient, elements));
   row.collective += std::string(row.collective.empty() ? "" : " + ") +
                     (c.plan->zero == 0 ? "all_reduce of gradients" : "reduce_scatter, all_gather");
   row.collective_bytes += c.plan->zero == 0 ? bytes : 2 * bytes;
@@ -83,16 +139,16 @@ class Writer {
   }
 
   void write_type(std::int32_t type, std::size_t s, std::int64_t layer, bool has_weights) {
-    const LayerType& of = c_.graph.layer_types[static_cast<std::size_t>(type)];
+    const LayerType& of = c_.graph.layer_types[as_size(type)];
     std::vector<std::int32_t> seen;  // a ring repeats its step: messages count, weights do not
     for (const std::int32_t index : of.operators) {
-      const auto at = static_cast<std::size_t>(index);
+      const auto at = as_size(index);
       const Operator& op = c_.graph.operators[at];
       if (op.kind == OperatorKind::collective) {
         add_collective(op);
         continue;
       }
-      const bool is_repeated = std::ranges::find(seen, index) != seen.end();
+      const bool is_repeated = contains(seen, index);
       seen.push_back(index);
       // A tied head reads the table of its stage: what it exchanges is because of that one.
       const bool is_shared = op.kind == OperatorKind::head &&
@@ -119,8 +175,7 @@ class Writer {
   }
 
   void add_collective(const Operator& op) {
-    const double bytes =
-        op.local_work.message_bytes * static_cast<double>(c_.graph.micro_batches());
+    const double bytes = op.local_work.message_bytes * as_double(c_.graph.micro_batches());
     if (op.split == Split::pipeline) {
       table_.hand_over_bytes.back() += bytes;
       table_.collective_bytes += bytes;
@@ -133,7 +188,7 @@ class Writer {
     }
     ShardRow& row = table_.rows[exchanging_];
     if (row.collective.find(op.local.op) == std::string::npos) {
-      row.collective += (row.collective.empty() ? "" : " + ") + op.local.op;
+      append_item(row.collective, " + ", op.local.op);
     }
     row.collective_bytes += bytes;
   }

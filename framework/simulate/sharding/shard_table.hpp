@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "model/graph/graph.hpp"
 #include "model/training/training.hpp"
 #include "simulate/sharding/shard_strategies.hpp"
@@ -38,9 +39,7 @@ struct ShardRow {
 
   std::int64_t held_bytes() const { return owners * shard_bytes; }
   // Copies of an element; a part of it where some of the heads have more than others.
-  double replication() const {
-    return static_cast<double>(held_bytes() - padding_bytes) / static_cast<double>(bytes);
-  }
+  double replication() const { return as_double(held_bytes() - padding_bytes) / as_double(bytes); }
 };
 
 struct ShardTable {
@@ -53,9 +52,7 @@ struct ShardTable {
   // By stage, of one rank and step: activations that it hands to the next. Empty of one stage.
   std::vector<double> hand_over_bytes = {};
   double replication() const {
-    return tensor_bytes > 0
-               ? static_cast<double>(held_bytes - padding_bytes) / static_cast<double>(tensor_bytes)
-               : 1;
+    return tensor_bytes > 0 ? as_double(held_bytes - padding_bytes) / as_double(tensor_bytes) : 1;
   }
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::simulate {
 namespace {
 
@@ -38,7 +40,7 @@ class Cutter {
     out.slowest_ns = slowest(out.layers);
     std::size_t first = 0;
     for (std::size_t s = 0; s < stages_; ++s) {
-      const auto end = first + static_cast<std::size_t>(out.layers[s]);
+      const auto end = first + as_size(out.layers[s]);
       out.sum_ns += stage_ns(s, first, end);
       first = end;
     }
@@ -58,7 +60,7 @@ class Cutter {
     double out = 0;
     std::size_t first = 0;
     for (std::size_t s = 0; s < stages_; ++s) {
-      const auto end = first + static_cast<std::size_t>(cut[s]);
+      const auto end = first + as_size(cut[s]);
       out = std::max(out, stage_ns(s, first, end));
       first = end;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "model/pricing/pipeline.hpp"
 #include "model/pricing/step_sum.hpp"
 
@@ -23,7 +24,7 @@ PartTimes type_times(const OperatorGraph& graph, const LayerType& type, const Op
                      std::string& unknown) {
   PartTimes out;
   for (const std::int32_t index : type.operators) {
-    const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+    const Operator& op = graph.operators[as_size(index)];
     const std::optional<double> ns = time(op);
     if (!ns && unknown.empty()) unknown = op.name;
     const bool is_exchange = op.kind == OperatorKind::collective;
@@ -48,8 +49,7 @@ StepCost step_cost(const OperatorGraph& graph, std::span<const OperatorTime> by_
       times.push_back({.ns = out.types.back().back().ns(), .is_known = true});
     }
   }
-  StepSum sum{
-      .terms = {}, .stages = {}, .micro_batches = static_cast<double>(graph.micro_batches())};
+  StepSum sum{.terms = {}, .stages = {}, .micro_batches = as_double(graph.micro_batches())};
   std::vector<PartTimes> stages;
   for (std::size_t s = 0; s < graph.stages.size(); ++s) {
     PartTimes stage;
@@ -66,8 +66,7 @@ StepCost step_cost(const OperatorGraph& graph, std::span<const OperatorTime> by_
   out.alone_ns =
       pipeline_time(pipeline_slots(std::ssize(stages), graph.micro_batches()),
                     [&](std::int64_t stage, std::int64_t) {
-                      return KernelTime{.ns = out.stage_ns[static_cast<std::size_t>(stage)],
-                                        .is_known = true};
+                      return KernelTime{.ns = out.stage_ns[as_size(stage)], .is_known = true};
                     })
           .ns;
   const StepTime step = evaluate(sum, times);
@@ -76,8 +75,7 @@ StepCost step_cost(const OperatorGraph& graph, std::span<const OperatorTime> by_
     for (const PartTimes& stage : stages) out.step += stage;
     return out;
   }
-  const auto slowest =
-      static_cast<std::size_t>(std::ranges::max_element(out.stage_ns) - out.stage_ns.begin());
+  const auto slowest = as_size(std::ranges::max_element(out.stage_ns) - out.stage_ns.begin());
   out.step = sum.micro_batches * stages[slowest];
   return out;
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "simulate/timeline/timeline_of.hpp"
 
 namespace halmark::simulate {
@@ -116,21 +117,21 @@ DeviceParts device_parts(const Timeline& timeline) {
     }
   }
   DeviceParts out;
-  const auto step = static_cast<double>(timeline.makespan_ps - step_begin_ps(timeline));
+  const auto step = as_double(timeline.makespan_ps - step_begin_ps(timeline));
   for (auto& [actor, device] : devices) {
     if (device.compute.empty()) continue;
     ++out.devices;
-    const auto compute = static_cast<double>(merge(device.compute));
-    const auto communication = static_cast<double>(merge(device.communication));
+    const auto compute = as_double(merge(device.compute));
+    const auto communication = as_double(merge(device.communication));
     device.compute.insert(device.compute.end(), device.communication.begin(),
                           device.communication.end());
-    const auto either = static_cast<double>(merge(device.compute));
+    const auto either = as_double(merge(device.compute));
     out.compute += compute;
     out.communication += either - compute;
     out.hidden_communication += communication - (either - compute);
   }
   if (out.devices == 0 || step <= 0) return out;
-  const double all = step * static_cast<double>(out.devices);
+  const double all = step * as_double(out.devices);
   out.compute /= all;
   out.communication /= all;
   out.hidden_communication /= all;

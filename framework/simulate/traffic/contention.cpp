@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "simulate/events/critical_path.hpp"
 #include "simulate/traffic/topology_carrier.hpp"
 
@@ -63,7 +65,7 @@ FabricLevels levels_of_group(const FabricLevels& fabric, std::int64_t groups) {
   if (groups < 1 || left != 1) {
     std::string ranks;
     for (const FabricLevel& level : fabric.levels) {
-      ranks += (ranks.empty() ? "" : " x ") + std::to_string(level.ranks);
+      append_item(ranks, " x ", std::to_string(level.ranks));
     }
     throw refused(std::to_string(groups) + " groups cannot be shared out over " + ranks + " ranks",
                   "--groups", "use a divisor of the ranks of a node, or whole nodes");
@@ -79,8 +81,7 @@ GroupGraph group_graph(const fabric::Topology& topology, const LoweredWay& way,
   for (std::int64_t group = 0; group < count; ++group) {
     out.begin.push_back(out.graph.size());
     std::vector<int> ranks;
-    for (auto i = static_cast<std::size_t>(group); i < all.size();
-         i += static_cast<std::size_t>(contention.groups)) {
+    for (auto i = as_size(group); i < all.size(); i += as_size(contention.groups)) {
       ranks.push_back(all[i]);
     }
     TopologyCarrier carrier(links, std::move(ranks));
@@ -94,7 +95,7 @@ GroupTimes group_times(const fabric::Topology& topology, const FabricLevels& of_
                        simulate::Collective collective, Algorithm algorithm, double bytes,
                        const Contention& contention) {
   const LoweredWay way = way_of(collective, algorithm, bytes, of_group);
-  GroupTimes out{.events = events_of(way) * static_cast<double>(contention.groups)};
+  GroupTimes out{.events = events_of(way) * as_double(contention.groups)};
   out.is_simulated = out.events <= contention.events_max;
   if (!out.is_simulated) return out;
   const events::SimulationOptions options{.rates_max = contention.rates_max};

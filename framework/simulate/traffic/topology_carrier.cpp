@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::traffic {
 
 std::vector<int> ranks_of(const fabric::Topology& topology) {
@@ -12,10 +14,9 @@ std::vector<int> ranks_of(const fabric::Topology& topology) {
     if (level.name == "rail") continue;
     std::vector<std::size_t> group(topology.entities.size(), level.groups.size());
     for (std::size_t g = 0; g < level.groups.size(); ++g) {
-      for (const int device : level.groups[g]) group[static_cast<std::size_t>(device)] = g;
+      for (const int device : level.groups[g]) group[as_size(device)] = g;
     }
-    std::ranges::stable_sort(out, {},
-                             [&](int device) { return group[static_cast<std::size_t>(device)]; });
+    std::ranges::stable_sort(out, {}, [&](int device) { return group[as_size(device)]; });
   }
   return out;
 }
@@ -23,8 +24,7 @@ std::vector<int> ranks_of(const fabric::Topology& topology) {
 simulate::Passage TopologyCarrier::passage(std::int32_t from, std::int32_t to, std::uint32_t flow) {
   const auto [known, is_new] = passages_.try_emplace({from, to, flow});
   if (is_new) {
-    known->second = links_.passage(ranks_[static_cast<std::size_t>(from)],
-                                   ranks_[static_cast<std::size_t>(to)], flow);
+    known->second = links_.passage(ranks_[as_size(from)], ranks_[as_size(to)], flow);
   }
   return known->second;
 }

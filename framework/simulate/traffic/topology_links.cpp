@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::traffic {
@@ -34,7 +35,7 @@ TopologyLinks::TopologyLinks(const fabric::Topology& topology, Ecmp policy, std:
   links_.assign(graph.links(), -1);
   const auto add = [&](int link) {
     const double of_cable = topology.figure_of(link).bytes_per_s;
-    const int cables = topology.links[static_cast<std::size_t>(link)].cables;
+    const int cables = topology.links[as_size(link)].cables;
     const int count = policy == Ecmp::spray ? 1 : cables;
     const Cables out{static_cast<std::uint32_t>(graph.links()), static_cast<std::uint32_t>(count)};
     for (int i = 0; i < count; ++i) {
@@ -53,9 +54,9 @@ TopologyLinks::TopologyLinks(const fabric::Topology& topology, Ecmp policy, std:
 }
 
 std::string TopologyLinks::name_of(events::LinkIndex index) const {
-  const auto link = static_cast<std::size_t>(link_of(index));
+  const auto link = as_size(link_of(index));
   const fabric::Link& ends = topology_.links[link];
-  const auto entity = [&](int i) { return topology_.entities[static_cast<std::size_t>(i)].name; };
+  const auto entity = [&](int i) { return topology_.entities[as_size(i)].name; };
   const bool is_forth = events::at(index) < forth_[link].first + forth_[link].count;
   const Cables& cables = is_forth ? forth_[link] : back_[link];
   const bool shares = forth_[link].first == back_[link].first;
@@ -74,8 +75,8 @@ const fabric::RouteTree& TopologyLinks::tree_to(int destination) {
 
 Passage TopologyLinks::passage(int from, int to, std::uint64_t flow) {
   const fabric::RouteTree& tree = tree_to(to);
-  if (from == to || tree.hops[static_cast<std::size_t>(from)] < 0) {
-    const auto name = [&](int i) { return topology_.entities[static_cast<std::size_t>(i)].name; };
+  if (from == to || tree.hops[as_size(from)] < 0) {
+    const auto name = [&](int i) { return topology_.entities[as_size(i)].name; };
     throw refused("no way from '" + name(from) + "' to '" + name(to) + "'", topology_.id);
   }
   if (policy_ == Ecmp::spray) return all_ways(tree, from);
@@ -104,7 +105,7 @@ Passage TopologyLinks::one_way(const fabric::RouteTree& tree, int from, std::uin
       }
     }
     const std::uint32_t link = chosen(choices, mixed(flow ^ mixed(static_cast<std::uint64_t>(at))));
-    const auto index = static_cast<std::size_t>(std::ranges::find(choices, link) - choices.begin());
+    const auto index = as_size(std::ranges::find(choices, link) - choices.begin());
     ++flows_[link];
     hops.push_back({static_cast<LinkIndex>(link), 1});
     latency_ns += topology_.figure_of(arcs[index].link).latency_ns;
@@ -122,11 +123,9 @@ Passage TopologyLinks::all_ways(const fabric::RouteTree& tree, int from) {
     for (const auto& [at, share] : here) {
       const std::vector<Arc> arcs = router_.next(tree, at);
       double cables = 0;
-      for (const Arc& arc : arcs)
-        cables += topology_.links[static_cast<std::size_t>(arc.link)].cables;
+      for (const Arc& arc : arcs) cables += topology_.links[as_size(arc.link)].cables;
       for (const Arc& arc : arcs) {
-        const double part =
-            share * topology_.links[static_cast<std::size_t>(arc.link)].cables / cables;
+        const double part = share * topology_.links[as_size(arc.link)].cables / cables;
         hops.push_back({static_cast<LinkIndex>(cables_of(arc).first), part});
         next[arc.to] += part;
       }
@@ -134,7 +133,7 @@ Passage TopologyLinks::all_ways(const fabric::RouteTree& tree, int from) {
     here = std::move(next);
   }
   return {.path = graph_.add_path(hops),
-          .latency_ps = picoseconds_of_ns(tree.latency_ns[static_cast<std::size_t>(from)])};
+          .latency_ps = picoseconds_of_ns(tree.latency_ns[as_size(from)])};
 }
 
 }  // namespace halmark::traffic

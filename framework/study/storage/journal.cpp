@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "study/storage/journal_file.hpp"
 #include "study/storage/journal_lock.hpp"
 #include "study/storage/journal_replay.hpp"
@@ -59,7 +60,7 @@ std::optional<double> age_s(const std::string& utc) {
   if (rest == nullptr) return std::nullopt;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<double>(now.tv_sec - timegm(&parts)) + static_cast<double>(now.tv_nsec) / 1e9;
+  return as_double(now.tv_sec - timegm(&parts)) + as_double(now.tv_nsec) / 1e9;
 }
 
 class JournalStudies : public StudyStore, private StudyTransaction {

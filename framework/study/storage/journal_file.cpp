@@ -11,6 +11,7 @@
 
 #include "core/input/input_kind.hpp"
 #include "core/input/places.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -74,7 +75,7 @@ void StudyJournalFile::extend(std::string& text, std::size_t bytes) const {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw failure("the journal cannot be read");
     if (n == 0) break;
-    have += static_cast<std::size_t>(n);
+    have += as_size(n);
   }
   text.resize(have);
 }
@@ -86,7 +87,7 @@ void StudyJournalFile::read(const Take& take) {
   for (;;) {
     const off_t left = end - known_bytes_ - static_cast<off_t>(text.size());
     const std::size_t before = text.size();
-    extend(text, static_cast<std::size_t>(std::min<off_t>(left, block_bytes)));
+    extend(text, as_size(std::min<off_t>(left, block_bytes)));
     const bool has_more = left > block_bytes && text.size() > before;
     const std::size_t taken = take_lines(text, has_more, take);
     known_bytes_ += static_cast<off_t>(taken);
@@ -144,7 +145,7 @@ void StudyJournalFile::append(const std::string& text, std::size_t lines) {
       if (ftruncate(fd_, known_bytes_) != 0) notes.push_back(path_ + ": half a line remains");
       throw error;
     }
-    done += static_cast<std::size_t>(n);
+    done += as_size(n);
   }
   if (done > 0 && fsync(fd_) != 0) throw failure("the study could not be stored");
   known_bytes_ += static_cast<off_t>(done);

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "core/numeric/clock.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::journal {
@@ -44,7 +45,7 @@ bool locks_hold_everywhere(int fd) {
                                                   0x01021994,  // tmpfs
                                                   0x794C7630,  // overlayfs
                                                   0x2FC12FC1};
-  return std::ranges::find(local, static_cast<unsigned long>(info.f_type)) != local.end();
+  return contains(local, static_cast<unsigned long>(info.f_type));
 }
 
 std::string link_target(const std::string& link) {

@@ -1,15 +1,106 @@
 #include "study/storage/journal_replay.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
-#include "study/storage/journal_values.hpp"
+#include "study/storage/backends.hpp"
 
 namespace halmark::journal {
 namespace {
+
+// Values of one line of a journal file, which Python writes: what is no JSON, and what rows have of
+// it. Each throws std::invalid_argument or an exception of JSON for a value that cannot be read.
+
+std::string text_of_json(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void set(Attributes& attributes, const std::string& key, const Json& value) {
+  const auto it = std::ranges::find(attributes, key, &Attributes::value_type::first);
+  if (it != attributes.end()) {
+    it->second = text_of_json(value);
+  } else {
+    attributes.emplace_back(key, text_of_json(value));
+  }
+}
+
+// The bare words NaN and Infinity in quotes, so that a JSON parser takes the line.
+// Those words as numbers too; null is NaN.
+// "2026-11-21T10:20:30.123456" or with "+00:00" behind it, as rows have it; "" where there is none.
+// From "values", or from the one "value" of older versions.
+std::string with_quoted_words(std::string_view line) {
+  std::string out;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size();) {
+    if (!in_string) {
+      bool is_word = false;
+      for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+        if (!line.substr(i).starts_with(word)) continue;
+        out.append("\"").append(word).append("\"");
+        i += word.size();
+        is_word = true;
+        break;
+      }
+      if (is_word) continue;
+    } else if (line[i] == '\\' && i + 1 < line.size()) {
+      out += line[i++];
+      out += line[i++];
+      continue;
+    }
+    if (line[i] == '"') in_string = !in_string;
+    out += line[i++];
+  }
+  return out;
+}
+
+double number_of(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json == "Infinity") return HUGE_VAL;
+  if (json == "-Infinity") return -HUGE_VAL;
+  if (json == "NaN" || json.is_null()) return std::nan("");
+  throw std::invalid_argument("a value is no number");
+}
+
+std::string time_of(const Json& line, const char* key) {
+  const auto it = line.find(key);
+  if (it == line.end() || !it->is_string()) return {};
+  std::string out = it->get<std::string>().substr(0, 26);
+  if (out.size() > 10) out[10] = ' ';
+  return out;
+}
+
+void set_all(Attributes& attributes, const Json& line, const char* key) {
+  const auto it = line.find(key);
+  if (it == line.end() || !it->is_object()) return;
+  for (const auto& [name, value] : it->items()) set(attributes, name, value);
+}
+
+void set_values(TrialRow& row, const Json& line) {
+  const auto values = line.find("values");
+  if (values != line.end() && values->is_array()) {
+    row.values.clear();
+    for (const Json& value : *values) row.values.push_back(number_of(value));
+    return;
+  }
+  const auto value = line.find("value");
+  if (value != line.end() && !value->is_null()) row.values = {number_of(*value)};
+}
+
+TrialState state_at(const Json& line) {
+  const auto state = line.value("state", 0);
+  if (state < 0 || state >= static_cast<int>(trial_states)) {
+    throw std::invalid_argument("unknown state " + std::to_string(state));
+  }
+  return static_cast<TrialState>(state);
+}
 
 enum Operation {
   op_create_study,
@@ -122,7 +213,7 @@ void StudyReplay::create_trial(const Json& line) {
     }
   }
   study->trials.push_back(row.id);
-  study_of_trial_.push_back(static_cast<std::size_t>(study - studies_.data()));
+  study_of_trial_.push_back(as_size(study - studies_.data()));
   trials_.push_back(std::move(row));
 }
 
@@ -131,7 +222,7 @@ void StudyReplay::set_param(const Json& line) {
   if (row == nullptr) return;
   auto name = line.at("param_name").get<std::string>();
   auto distribution = texts_.parsed(line.at("distribution").get_ref<const std::string&>());
-  Study& study = studies_[study_of_trial_[static_cast<std::size_t>(row->id)]];
+  Study& study = studies_[study_of_trial_[as_size(row->id)]];
   const auto first = study.first.try_emplace(name, distribution).first;
   if (!first->second->is_compatible(*distribution)) return;
   log_.push_back(row->id);
@@ -178,15 +269,15 @@ void StudyReplay::set_attribute(const Json& line, bool is_user) {
 
 StudyReplay::Study* StudyReplay::study_of(const Json& line) {
   const auto id = line.at("study_id").get<std::int64_t>();
-  if (id < 0 || static_cast<std::size_t>(id) >= studies_.size()) return nullptr;
-  Study& study = studies_[static_cast<std::size_t>(id)];
+  if (id < 0 || as_size(id) >= studies_.size()) return nullptr;
+  Study& study = studies_[as_size(id)];
   return study.info ? &study : nullptr;
 }
 
 TrialRow* StudyReplay::updatable(const Json& line) {
   const auto id = line.at("trial_id").get<std::int64_t>();
   if (id < 0 || id >= next_trial_id()) return nullptr;
-  TrialRow& row = trials_[static_cast<std::size_t>(id)];
+  TrialRow& row = trials_[as_size(id)];
   return is_finished(row.state) ? nullptr : &row;
 }
 
@@ -196,8 +287,8 @@ std::vector<StudySummary> StudyReplay::list() const {
     if (!study.info) continue;
     StudySummary summary{.info = *study.info};
     for (const std::int64_t id : study.trials) {
-      const TrialState state = trials_[static_cast<std::size_t>(id)].state;
-      ++summary.counts[static_cast<std::size_t>(state)];
+      const TrialState state = trials_[as_size(id)].state;
+      ++summary.counts[as_size(state)];
     }
     out.push_back(std::move(summary));
   }
@@ -212,8 +303,8 @@ const StudyInfo* StudyReplay::find(std::string_view name) const {
 }
 
 const StudyInfo* StudyReplay::find(std::int64_t id) const {
-  if (id < 0 || static_cast<std::size_t>(id) >= studies_.size()) return nullptr;
-  const Study& study = studies_[static_cast<std::size_t>(id)];
+  if (id < 0 || as_size(id) >= studies_.size()) return nullptr;
+  const Study& study = studies_[as_size(id)];
   return study.info ? &*study.info : nullptr;
 }
 
@@ -221,8 +312,7 @@ std::vector<TrialRow> StudyReplay::trials(std::int64_t study, TrialCursor& curso
   std::vector<TrialRow> out;
   if (find(study) == nullptr) return out;
   std::set<std::int64_t> changed;
-  for (auto at = static_cast<std::size_t>(std::max<std::int64_t>(cursor.log_at, 0));
-       at < log_.size(); ++at) {
+  for (auto at = as_size(std::max<std::int64_t>(cursor.log_at, 0)); at < log_.size(); ++at) {
     changed.insert(log_[at]);
   }
   cursor.log_at = static_cast<std::int64_t>(log_.size());
@@ -234,9 +324,9 @@ std::vector<TrialRow> StudyReplay::trials(std::int64_t study, TrialCursor& curso
       out.push_back(*row);
     }
   }
-  const std::vector<std::int64_t>& ids = studies_[static_cast<std::size_t>(study)].trials;
+  const std::vector<std::int64_t>& ids = studies_[as_size(study)].trials;
   for (auto it = std::ranges::upper_bound(ids, cursor.last_id); it != ids.end(); ++it) {
-    out.push_back(trials_[static_cast<std::size_t>(*it)]);
+    out.push_back(trials_[as_size(*it)]);
   }
   for (const TrialRow& row : out) cursor.see(row);
   std::ranges::stable_sort(out, {}, &TrialRow::number);
@@ -244,7 +334,7 @@ std::vector<TrialRow> StudyReplay::trials(std::int64_t study, TrialCursor& curso
 }
 
 const TrialRow* StudyReplay::trial(std::int64_t id) const {
-  return id >= 0 && id < next_trial_id() ? &trials_[static_cast<std::size_t>(id)] : nullptr;
+  return id >= 0 && id < next_trial_id() ? &trials_[as_size(id)] : nullptr;
 }
 
 }  // namespace halmark::journal

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/input/file_kind.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/url.hpp"
@@ -36,7 +37,7 @@ Scheme scheme_of(const std::string& text) {
 bool is_of_python(std::string_view key) {
   constexpr std::array<std::string_view, 5> known = {
       "timeout", "check_same_thread", "isolation_level", "detect_types", "cached_statements"};
-  return std::ranges::find(known, key) != known.end();
+  return contains(known, key);
 }
 
 void check_query(std::string_view query, const std::string& location) {

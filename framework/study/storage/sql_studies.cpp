@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/tables.hpp"
@@ -73,7 +74,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
         const auto it = std::ranges::find(out, study, [](const auto& s) { return s.info.id; });
         if (it == out.end()) continue;
         const TrialState state = state_of(row[1].text(), session_->location());
-        it->counts[static_cast<std::size_t>(state)] = row[2].integer();
+        it->counts[as_size(state)] = row[2].integer();
       }
     });
     return out;
@@ -162,7 +163,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
     if (version < 0 || version != cursor.version || cursor.log_at < 0) {
       for (const auto& [id, seen] : cursor.unfinished) suspects.push_back(id);
     } else {
-      for (auto at = static_cast<std::size_t>(cursor.log_at); at < log_.size(); ++at) {
+      for (auto at = as_size(cursor.log_at); at < log_.size(); ++at) {
         if (cursor.unfinished.contains(log_[at])) suspects.push_back(log_[at]);
       }
     }
@@ -177,7 +178,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
         {id_list(session_->dialect(), suspects)}, [&](const sql::Row& row) {
           TrialRow trial = trial_of(row);
           const TrialCursor::Seen& seen = cursor.unfinished.at(trial.id);
-          const auto params = static_cast<std::size_t>(row[5].integer());
+          const auto params = as_size(row[5].integer());
           if (trial.state != seen.state || params != seen.params) out.push_back(std::move(trial));
         });
     return out;
@@ -203,7 +204,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
         if (rows[at].id != id) {  // rows of other studies lie between
           const auto it = std::ranges::lower_bound(rows, id, {}, &TrialRow::id);
           if (it == rows.end() || it->id != id) return;
-          at = static_cast<std::size_t>(it - rows.begin());
+          at = as_size(it - rows.begin());
         }
         add(rows[at], row);
       };
@@ -233,8 +234,8 @@ class SqlStudies : public StudyStore, private StudyTransaction {
   }
 
   void add_value(TrialRow& trial, const sql::Row& row) {
-    const auto objective = static_cast<std::size_t>(row[1].integer());
-    if (objective >= static_cast<std::size_t>(objectives_max)) {
+    const auto objective = as_size(row[1].integer());
+    if (objective >= as_size(objectives_max)) {
       throw refused("trial " + std::to_string(trial.number) + " has a value of objective " +
                         std::to_string(row[1].integer()),
                     session_->location(), "restore a backup");

@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "core/input/file_kind.hpp"

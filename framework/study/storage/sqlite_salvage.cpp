@@ -13,6 +13,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
+#include "core/text/text.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/sqlite_file.hpp"
 #include "study/values_json.hpp"
@@ -46,12 +47,6 @@ std::vector<std::string> columns_of(SQLite::Database& db, const std::string& tab
   std::vector<std::string> out;
   SQLite::Statement query(db, "SELECT name FROM pragma_table_info('" + table + "') ORDER BY cid");
   while (query.executeStep()) out.push_back('"' + query.getColumn(0).getString() + '"');
-  return out;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
   return out;
 }
 
@@ -130,7 +125,7 @@ class StudySalvage {
 
   void copy(const Table& table) {
     const std::vector<std::string> columns = columns_of(target_, table.name);
-    const std::string name = table.name, list = joined(columns);
+    const std::string name = table.name, list = join(columns, ", ");
     std::string marks = "?";
     for (std::size_t i = 1; i < columns.size(); ++i) marks += ", ?";
     SQLite::Statement insert(target_,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "tune/certify/proof_context.hpp"
@@ -73,7 +74,7 @@ CertifyChooser::CertifyChooser(const TunePlan& plan, const CertifySettings& sett
 }
 
 void CertifyChooser::tell(std::int32_t kernel, const MeasuredSource& source) {
-  const auto k = static_cast<std::size_t>(kernel);
+  const auto k = as_size(kernel);
   const KernelCase& c = steps_.cases[k];
   cost_so_far_ += steps_.problem.kernels[k].cost;
   const std::vector<Measurement> rows = source.rows(c);
@@ -94,7 +95,7 @@ bool CertifyChooser::ask_and_measure(MeasuredSource& source) {
     const std::vector<std::int32_t> kernels = certifier_.ask(batch_kernels);
     if (kernels.empty()) return true;
     std::vector<KernelCase> cases;
-    for (const std::int32_t k : kernels) cases.push_back(steps_.cases[static_cast<std::size_t>(k)]);
+    for (const std::int32_t k : kernels) cases.push_back(steps_.cases[as_size(k)]);
     source.require(cases);
     // The last kernels of an interrupted campaign have no rows.
     if (stop_.stop_requested()) return false;
@@ -140,7 +141,7 @@ void CertifyChooser::measure(std::span<const Configuration>, Composers&, Measure
 bool CertifyChooser::is_decided(std::uint64_t combination) const {
   bool is_known = true, has_failed = false;
   for (const std::int32_t k : certifier_.configurations().kernels(combination)) {
-    const KernelStatus status = certifier_.kernels()[static_cast<std::size_t>(k)].status;
+    const KernelStatus status = certifier_.kernels()[as_size(k)].status;
     is_known &= status != KernelStatus::unmeasured;
     has_failed |= status == KernelStatus::failed;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
 #include "expression/expression.hpp"
@@ -44,7 +45,7 @@ std::optional<Formula> formula_of(Objective objective, const StepSum& compiled,
     return scaled(constant(ns_per_s), rate(constant(compiled.tokens), step_formula(compiled)));
   }
   if (objective == Objective::memory) {
-    return constant(static_cast<double>(memory_use(graph).total_bytes));
+    return constant(as_double(memory_use(graph).total_bytes));
   }
   return std::nullopt;
 }
@@ -82,7 +83,7 @@ class Product {
     return out;
   }
   std::size_t problem(const std::vector<ParamValue>& values) const {
-    return static_cast<std::size_t>(*domains_.front().coordinate(values.front()));
+    return as_size(*domains_.front().coordinate(values.front()));
   }
   // The point of its problem; nothing where a value is none of the problem's, or a domain that the
   // problem has not is not at its first value.
@@ -97,7 +98,7 @@ class Product {
       }
       const auto coordinate = own->coordinate(values[d]);
       if (!coordinate) return std::nullopt;
-      out[static_cast<std::size_t>(own - space.domains().begin())] = *coordinate;
+      out[as_size(own - space.domains().begin())] = *coordinate;
     }
     return out;
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "report/report.hpp"
 
@@ -20,7 +21,7 @@ std::string gap_text(double eps) {
 }
 
 std::string kernel_text(const StepsToCertify& translated, std::int32_t kernel) {
-  return kernel < 0 ? "" : translated.cases[static_cast<std::size_t>(kernel)].problem.text();
+  return kernel < 0 ? "" : translated.cases[as_size(kernel)].problem.text();
 }
 
 // Where a quarter of the exhaustive measuring time was spent: the last gap before.
@@ -143,8 +144,7 @@ Conclusion concluded(const CertifyChooser& chooser, ProofFacts& facts, int round
                .is_budget_spent = chooser.is_budget_spent(),
                .early = early_text(chooser.history(), steps),
                .only_reported = steps.only_reported};
-  c.certain = static_cast<std::size_t>(
-      std::ranges::count_if(c.certificate.front, &CertifiedPoint::is_certain));
+  c.certain = as_size(std::ranges::count_if(c.certificate.front, &CertifiedPoint::is_certain));
   c.is_confirmed = is_confirmed(c.certificate, facts);
   if (c.certificate.open > 0) {
     c.open_configuration = steps.configurations.at(c.gap.configuration).key();

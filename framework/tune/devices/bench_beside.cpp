@@ -1,7 +1,5 @@
 #include "tune/devices/bench_beside.hpp"
 
-#include <algorithm>
-
 #include "core/text/error.hpp"
 #include "tune/devices/node_job.hpp"
 #include "tune/stored/baseline.hpp"

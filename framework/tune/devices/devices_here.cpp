@@ -72,7 +72,7 @@ std::string what_of(const OfferedDevice& row) {
 std::string memory_of(const OfferedDevice& row) {
   if (row.status != "ok") return std::string(report::absent_text);
   const std::int64_t bytes = row.properties["memory_bytes"].get<std::int64_t>();
-  return bytes > 0 ? report::bytes_text(static_cast<double>(bytes)) : "not stated";
+  return bytes > 0 ? report::bytes_text(bytes) : "not stated";
 }
 
 Json json_of(const OfferedDevice& row) {

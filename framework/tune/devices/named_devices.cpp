@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
+#include "core/text/text.hpp"
 #include "host/plugin/plugin_choice.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "plan/device/device_file.hpp"
@@ -13,7 +15,7 @@ std::vector<ShardPlace> distinct_devices(std::span<const ShardPlace> places) {
   std::vector<ShardPlace> out;
   for (const ShardPlace& place : places) {
     const ShardPlace whole{.backend = place.backend, .device = place.device};
-    if (std::ranges::find(out, whole) == out.end()) out.push_back(whole);
+    if (!contains(out, whole)) out.push_back(whole);
   }
   return out;
 }
@@ -93,9 +95,9 @@ std::string NamedDevices::fingerprint() const {
   std::string out;
   for (const NamedDevice& own : devices_) {
     const std::string& next = own.machine.rows_fingerprint;
-    if (std::ranges::find(each, next) != each.end()) continue;
+    if (contains(each, next)) continue;
     each.push_back(next);
-    out += (out.empty() ? "" : "+") + next;
+    append_item(out, "+", next);
   }
   return out;
 }

@@ -29,12 +29,6 @@ std::string from_xdg(const char* name) {
   return variable(name).starts_with('/') ? name : "default (XDG, below HOME)";
 }
 
-std::string joined(const std::vector<std::string>& texts, const std::string& separator) {
-  std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : separator) + text;
-  return out;
-}
-
 void add_places(const StatedSettings& stated, std::vector<Setting>& out) {
   const std::string state = from_xdg("XDG_STATE_HOME");
   const std::string db = stated.db.empty() ? (state_dir() / "halmark.db").string() : stated.db;
@@ -68,7 +62,7 @@ void add_searched(const StatedSettings& stated, std::vector<Setting>& out) {
     out.push_back({"configs", folder.parent_path().string(), origin_of(folder)});
   }
   if (!stated.plugins.empty()) {
-    out.push_back({"plugins", joined(stated.plugins, ", "), "--plugin"});
+    out.push_back({"plugins", join(stated.plugins, ", "), "--plugin"});
   }
   if (const std::string path = variable("HALMARK_PLUGIN_PATH"); !path.empty()) {
     out.push_back({"plugins", path, "HALMARK_PLUGIN_PATH"});

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "measure/links/tier_probe.hpp"
 #include "report/text/quantity.hpp"
@@ -79,10 +80,9 @@ class Prober {
                 report::duration_text(seen.latency_p99_s() * 1e9),
                 report::bandwidth_text(seen.bytes_per_s()),
                 report::bandwidth_text(seen.slow_bytes_per_s()), how});
-    Json sizes = Json::array();
-    for (const links::SizeTime& size : seen.sizes) {
-      sizes.push_back({{"bytes", size.bytes}, {"p50_s", size.p50_s}, {"p99_s", size.p99_s}});
-    }
+    const Json sizes = json_list(seen.sizes, [](const links::SizeTime& size) -> Json {
+      return {{"bytes", size.bytes}, {"p50_s", size.p50_s}, {"p99_s", size.p99_s}};
+    });
     links_json_.push_back({{"link", name},
                            {"transport", transport_name(transport)},
                            {"latency_s", seen.latency_s()},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "tune/plan/kernel_cases.hpp"
 
@@ -23,7 +24,7 @@ RankTimes measure_two_ranks(simulate::Collective collective, const KernelMeasuri
       if (out.reason.empty()) out.reason = row.reason;
       continue;
     }
-    const auto bytes = static_cast<double>(row.kernel_case.problem.params.at("bytes"));
+    const auto bytes = as_double(row.kernel_case.problem.params.at("bytes"));
     out.points.push_back({.ranks = 2, .bytes = bytes, .seconds = row.duration_ns_median * 1e-9});
   }
   std::ranges::stable_sort(out.points, {}, &simulate::CollectivePoint::bytes);
@@ -50,7 +51,7 @@ HalvedFit fit_half(simulate::Collective collective,
   for (PredictedSize& size : out.predicted) {
     size.modelled_s = out.fit.seconds(size.bytes, 2);
     const double error = std::abs(size.modelled_s / size.measured_s - 1);
-    out.mean_error += error / static_cast<double>(out.predicted.size());
+    out.mean_error += error / as_double(out.predicted.size());
     out.worst_error = std::max(out.worst_error, error);
   }
   return out;

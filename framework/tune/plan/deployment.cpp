@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/spec/model_spec.hpp"
@@ -57,11 +58,11 @@ std::optional<std::int64_t> room_tokens(const ModelSpec& spec, const Deployment&
   const Configuration& c = d.configuration();
   const auto largest = rank_memory(spec, c, c.parallel.dp * c.parallel.pp, *spec.max_position);
   if (!largest || largest->kv_bytes <= 0) return std::nullopt;
-  const double room = d.memory_fraction * static_cast<double>(d.device_bytes) -
-                      static_cast<double>(d.rank.weights + d.rank.activations);
-  const double share = room / static_cast<double>(largest->kv_bytes);
+  const double room = d.memory_fraction * as_double(d.device_bytes) -
+                      as_double(d.rank.weights + d.rank.activations);
+  const double share = room / as_double(largest->kv_bytes);
   if (share >= 1) return std::nullopt;
-  const auto tokens = static_cast<std::int64_t>(share * static_cast<double>(*spec.max_position));
+  const auto tokens = static_cast<std::int64_t>(share * as_double(*spec.max_position));
   return std::max(tokens / step * step, admission_of(c).longest);
 }
 

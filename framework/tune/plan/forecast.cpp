@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "measure/campaign/predict_cost.hpp"
 #include "plan/toml/trim.hpp"
 #include "search/sampler.hpp"
@@ -55,7 +56,7 @@ struct Group {
 
 bool is_degree(std::string_view parameter) {
   static constexpr std::array<std::string_view, 5> degrees = {"dp", "tp", "pp", "ep", "cp"};
-  return std::ranges::find(degrees, parameter) != degrees.end();
+  return contains(degrees, parameter);
 }
 
 // "not (context == 1024 and batch == 4 and precision == "bf16")"
@@ -127,8 +128,7 @@ Forecast forecast_of(const TunePlan& plan) {
   if (const auto& nightly = plan.sweep().nightly) {
     for (const auto* asked : {&nightly->kernels, &nightly->sentinels}) {
       for (KernelCase& k : night_cases(plan.sweep(), *asked)) {
-        if (std::ranges::find(out.kernels, k) == out.kernels.end())
-          out.kernels.push_back(std::move(k));
+        if (!contains(out.kernels, k)) out.kernels.push_back(std::move(k));
       }
     }
   }

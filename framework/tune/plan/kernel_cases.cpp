@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/chosen/winner.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "kernels/example.hpp"
 #include "plan/param_grid.hpp"
@@ -109,7 +110,7 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request) {
     for (const Params& given : grid) {
       KernelCase next = case_of(request, contract, given, dtype);
       // Where the parameters give every dtype, the list of dtypes has nothing left to vary.
-      if (std::ranges::find(out, next) == out.end()) out.push_back(std::move(next));
+      if (!contains(out, next)) out.push_back(std::move(next));
     }
   }
   return out;
@@ -125,7 +126,7 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request, std::span<const
     own.shards =
         static_cast<int>(std::ranges::count(on, place.device_text(), &ShardPlace::device_text));
     for (KernelCase& k : kernel_cases(own)) {
-      if (std::ranges::find(out, k) == out.end()) out.push_back(std::move(k));
+      if (!contains(out, k)) out.push_back(std::move(k));
     }
   }
   return out;
@@ -140,7 +141,7 @@ std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<AskedK
                            .dtypes = one.dtypes,
                            .backend = sweep.backend,
                            .device = sweep.device})) {
-        if (std::ranges::find(out, k) == out.end()) out.push_back(std::move(k));
+        if (!contains(out, k)) out.push_back(std::move(k));
       }
     } catch (const Error& e) {
       throw Error(e.exit_code(), e.what(), one.where, e.remedy());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "plan/device/device_file.hpp"
@@ -14,8 +16,7 @@ namespace halmark::tune {
 namespace {
 
 Target priced_target(const Sweep& sweep, Device device) {
-  const double usable =
-      static_cast<double>(device.memory_bytes) * sweep.serving_devices.memory_fraction;
+  const double usable = as_double(device.memory_bytes) * sweep.serving_devices.memory_fraction;
   Target out;
   out.backend = device.id;
   out.datasheet = std::move(device);
@@ -38,8 +39,7 @@ std::vector<std::int64_t> shard_counts_on(const Target& target, const Sweep& swe
 bool holds_a_request(const ModelSpec& spec, const AskedSweep& asked, const Device& device,
                      const Precision& precision) {
   constexpr Parallel any = {.dp = 0, .tp = 0, .pp = 0, .ep = 0, .cp = 0};
-  const double may_use =
-      static_cast<double>(device.memory_bytes) * ServingDevices{}.memory_fraction;
+  const double may_use = as_double(device.memory_bytes) * ServingDevices{}.memory_fraction;
   Configuration c{.model = spec.id, .precision = precision};
   for (const Parallel& parallel :
        simulate::layouts_of(asked.devices, any, spec.moe.has_value(), false)) {
@@ -48,7 +48,7 @@ bool holds_a_request(const ModelSpec& spec, const AskedSweep& asked, const Devic
                   asked.input_tokens + asked.output_tokens};
     const auto built = build_graph(spec, c);
     if (const auto* graph = built.get()) {
-      if (static_cast<double>(memory_use(*graph).largest.total()) <= may_use) return true;
+      if (as_double(memory_use(*graph).largest.total()) <= may_use) return true;
     }
   }
   return false;
@@ -61,7 +61,7 @@ void refuse_certify(const Sweep& sweep) {
     throw refused("certify proves what lies on one device", sweep.shards_on_where,
                   "take another sampler, or leave shards_on out");
   }
-  if (std::ranges::find(sweep.objectives, Objective::energy) == sweep.objectives.end()) return;
+  if (!contains(sweep.objectives, Objective::energy)) return;
   throw refused("certify proves times, and energy is metered", sweep.file,
                 "take another sampler, or leave energy out");
 }
@@ -186,8 +186,7 @@ std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf1
   }
   refuse_certify(sweep);
   sweep.measure.take(target.limits);
-  target.asks_energy =
-      std::ranges::find(sweep.objectives, Objective::energy) != sweep.objectives.end();
+  target.asks_energy = contains(sweep.objectives, Objective::energy);
   // What is proved of a kernel is proved of it alone: certify keeps loops of their own.
   target.in_stack = sweep.measure.in_stack && sweep.sampler != certify_sampler;
   ModelSpec spec = load_model(sweep.model, models);
@@ -209,7 +208,7 @@ std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const F
     throw refused("certify measures kernels, and nothing is measured here", sweep.sampler_where,
                   "take another sampler, or leave --latency out");
   }
-  if (std::ranges::find(sweep.objectives, Objective::energy) != sweep.objectives.end()) {
+  if (contains(sweep.objectives, Objective::energy)) {
     throw refused("energy of a step is metered, and nothing is measured here", sweep.file,
                   "leave it out: halmark simulate says what a step draws");
   }

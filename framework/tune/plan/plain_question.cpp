@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <optional>
 #include <sstream>
 #include <utility>
 
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
+#include "core/text/text.hpp"
 #include "model/spec/model_names.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/device/device_file.hpp"
@@ -197,7 +197,7 @@ class Question {
         std::string run;
         bool is_free = true;
         for (std::size_t k = i; k < i + n; ++k) {
-          run += (run.empty() ? "" : "-") + words_[k];
+          append_item(run, "-", words_[k]);
           is_free = is_free && !used_[k];
         }
         if (!is_free || !has(run, std::isdigit) || !take(run, i)) continue;

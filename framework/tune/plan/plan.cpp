@@ -1,10 +1,11 @@
 #include "tune/plan/plan.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "plan/shard_places.hpp"
@@ -40,7 +41,7 @@ void check_sampler(const Sweep& sweep) {
   std::vector<std::string> known = sampler_names();
   known.emplace_back(certify_sampler);
   known.emplace_back(proposals_sampler);
-  if (std::ranges::find(known, sweep.sampler) != known.end()) return;
+  if (contains(known, sweep.sampler)) return;
   throw refused("there is no sampler '" + sweep.sampler + "'", sweep.sampler_where,
                 suggestion(sweep.sampler, known));
 }
@@ -142,14 +143,13 @@ std::uint64_t TunePlan::configurations() const {
 }
 
 std::size_t TunePlan::kernels_with_winner() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      forecast_.kernels, [](const KernelCase& k) { return !k.kernel.empty(); }));
+  return as_size(std::ranges::count_if(forecast_.kernels,
+                                       [](const KernelCase& k) { return !k.kernel.empty(); }));
 }
 
 Json TunePlan::json() const {
-  Json problems = Json::array(), objectives = Json::array();
-  for (const TuneProblem& problem : problems_) problems.push_back(problem.json());
-  for (const Objective o : problems_.front().objectives()) objectives.push_back(objective_name(o));
+  Json problems = json_list(problems_, [](const TuneProblem& problem) { return problem.json(); });
+  Json objectives = json_list(problems_.front().objectives(), objective_name);
   Json out = {{"plan", 2},
               {"sweep", sweep_.name},
               {"model", spec_.id},
@@ -199,7 +199,7 @@ std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& pr
   const bool is_other = is_certified || sweep.sampler == proposals_sampler;
   return make_sampler(is_other ? "grid" : sweep.sampler, problem.space(),
                       SamplerOptions{.seed = sweep.seed,
-                                     .trials = static_cast<std::size_t>(trials),
+                                     .trials = as_size(trials),
                                      .objectives = problem.objectives().size(),
                                      .first = std::move(first)});
 }

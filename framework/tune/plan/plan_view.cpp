@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/json/json.hpp"
+#include "core/text/text.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -89,7 +91,7 @@ std::string strategies_of(const OperatorGraph& graph) {
   for (const Operator& op : graph.operators) ++strategies[op.strategy];
   std::string out;
   for (const auto& [name, count] : strategies) {
-    out += (out.empty() ? "" : ", ") + name + " " + std::to_string(count);
+    append_item(out, ", ", name + " " + std::to_string(count));
   }
   return out;
 }
@@ -140,11 +142,11 @@ Json plan_json(const TunePlan& plan) {
   out["discarded"] = std::move(discarded);
   out["model_notes"] = model_notes(plan.spec());
   if (!plan.is_measured()) return out;
-  Json configurations = Json::array(), kernels = Json::array();
+  Json configurations = Json::array();
   for (const Configuration& c : plan.forecast().configurations) {
     if (plan.composers().of(c).composer) configurations.push_back(c);
   }
-  for (const KernelCase& k : plan.forecast().kernels) kernels.push_back(k.key());
+  Json kernels = json_list(plan.forecast().kernels, [](const KernelCase& k) { return k.key(); });
   out["predicted_s"] = plan.forecast().seconds;
   out["measuring_s"] = measuring_s(plan);
   // What may be used at this moment stands in the text: a plan is the same each time.

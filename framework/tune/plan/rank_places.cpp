@@ -1,8 +1,6 @@
 #include "tune/plan/rank_places.hpp"
 
-#include <algorithm>
-#include <array>
-
+#include "core/numeric/cast.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/stack/rank_placement.hpp"
 
@@ -42,9 +40,9 @@ std::optional<Refusal> check_places(const Configuration& configuration, bool is_
   if (!is_executed) return std::nullopt;
   for (const Meeting& meeting : meetings_of(configuration.parallel)) {
     for (int rank = 0; rank < configuration.devices(); ++rank) {
-      const ShardPlace& own = places[static_cast<std::size_t>(rank)];
+      const ShardPlace& own = places[as_size(rank)];
       for (const int other : meeting_ranks(configuration.parallel, meeting.split, rank)) {
-        const ShardPlace& there = places[static_cast<std::size_t>(other)];
+        const ShardPlace& there = places[as_size(other)];
         if (there.backend == own.backend) continue;
         return Refusal{"not_executable",
                        "ranks " + rank_text(rank, own) + " and " + rank_text(other, there) +
@@ -80,9 +78,9 @@ std::optional<Refusal> check_ranks(const MemoryUse& use, const Configuration& co
   }
   for (int rank = 0; rank < parallel.devices(); ++rank) {
     MemoryUse own = use;
-    own.largest = use.stages[static_cast<std::size_t>(rank / parallel.tp % parallel.pp)];
+    own.largest = use.stages[as_size(rank / parallel.tp % parallel.pp)];
     if (auto short_of = check_memory(own, target.memory_of_rank(configuration, rank))) {
-      short_of->text += ", on " + configuration.places[static_cast<std::size_t>(rank)].text();
+      short_of->text += ", on " + configuration.places[as_size(rank)].text();
       return short_of;
     }
   }

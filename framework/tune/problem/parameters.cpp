@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 
@@ -85,7 +86,7 @@ void Parameters::require(std::vector<StatedConstraint> constraints) {
 }
 
 bool wants(const Sweep& sweep, std::string_view strategy) {
-  return std::ranges::find(sweep.strategies, strategy) != sweep.strategies.end();
+  return contains(sweep.strategies, strategy);
 }
 
 std::vector<std::int64_t> unique_sorted(std::vector<std::int64_t> values) {

@@ -14,8 +14,7 @@ namespace halmark::tune {
 namespace {
 
 Json domain_json(const SearchDomain& domain) {
-  Json values = Json::array();
-  for (const ParamValue& value : domain.values) values.push_back(text_of(value));
+  Json values = json_list(domain.values, [](const ParamValue& value) { return text_of(value); });
   Json out = {{"name", domain.name}, {"values", std::move(values)}};
   if (!domain.when.empty()) out["when"] = domain.when;
   return out;
@@ -44,11 +43,10 @@ Configuration TuneProblem::at(const Point& point) const {
 }
 
 Json TuneProblem::json() const {
-  Json domains = Json::array(), constraints = Json::array();
-  for (const SearchDomain& d : description_->domains) domains.push_back(domain_json(d));
-  for (const StatedConstraint& c : description_->constraints) {
-    constraints.push_back({{"name", c.name}, {"expression", c.expression}});
-  }
+  Json domains = json_list(description_->domains, domain_json);
+  Json constraints = json_list(description_->constraints, [](const StatedConstraint& c) -> Json {
+    return {{"name", c.name}, {"expression", c.expression}};
+  });
   return {{"name", name_},
           {"parameters", std::move(domains)},
           {"constraints", std::move(constraints)},

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
 
 namespace halmark::tune {
@@ -109,8 +110,7 @@ std::string member_text(const std::string& parameter, std::span<const std::strin
 
 std::string member_text(const std::string& parameter, std::span<const std::int64_t> values) {
   if (values.empty()) return "false";
-  std::string list;
-  for (const std::int64_t v : values) list += (list.empty() ? "" : ", ") + std::to_string(v);
+  std::string list = join(values, ", ");
   return parameter + " in {" + list + '}';
 }
 

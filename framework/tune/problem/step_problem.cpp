@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
@@ -33,7 +35,7 @@ Values values_of(const Sweep& sweep, std::span<const SweepWorkload> workloads) {
     out.context.push_back(w.context);
     out.batch.insert(out.batch.end(), w.batches.begin(), w.batches.end());
     for (const std::string& name : precisions_of(sweep, w)) {
-      const bool is_known = std::ranges::find(out.precisions, name) != out.precisions.end();
+      const bool is_known = contains(out.precisions, name);
       if (!is_known) out.precisions.push_back(name);
     }
   }
@@ -46,15 +48,14 @@ Values values_of(const Sweep& sweep, std::span<const SweepWorkload> workloads) {
 // The box of one workload; "" where it is the whole space.
 std::string box_text(const Sweep& sweep, const SweepWorkload& w, const Values& all) {
   std::string out;
-  const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : " and ") + text; };
+  const auto add = [&out](const std::string& text) { append_item(out, " and ", text); };
   if (all.new_tokens.size() > 1) add("new_tokens == " + std::to_string(w.new_tokens));
   if (all.context.size() > 1) add("context == " + std::to_string(w.context));
   const std::vector<std::int64_t> batches = unique_sorted(w.batches);
   if (batches != all.batch) add(member_text("batch", batches));
   const std::vector<std::string>& precisions = precisions_of(sweep, w);
-  const bool has_all = std::ranges::all_of(all.precisions, [&](const std::string& name) {
-    return std::ranges::find(precisions, name) != precisions.end();
-  });
+  const bool has_all = std::ranges::all_of(
+      all.precisions, [&](const std::string& name) { return contains(precisions, name); });
   if (!has_all) add(member_text("precision", precisions));
   return out;
 }
@@ -114,12 +115,6 @@ void require_context_split(const ModelSpec& spec, const Configuration& base,
   }
 }
 
-std::string stages_name(const std::vector<int>& stages) {
-  std::string out;
-  for (const int layers : stages) out += (out.empty() ? "" : ",") + std::to_string(layers);
-  return out;
-}
-
 // Cuts that the sweep states, beside the even one; each goes with its own number of stages.
 void add_stages(const Sweep& sweep, const ModelSpec& spec, Parameters& out) {
   if (sweep.stages.empty()) return;
@@ -131,7 +126,7 @@ void add_stages(const Sweep& sweep, const ModelSpec& spec, Parameters& out) {
   std::string fits = "stages == \"even\"";
   for (const std::vector<int>& stages : sweep.stages) {
     const int layers = std::accumulate(stages.begin(), stages.end(), 0);
-    names.push_back(stages_name(stages));
+    names.push_back(join(stages, ","));
     if (layers != spec.layers) {
       throw refused("stages " + names.back() + " hold " + std::to_string(layers) + " layers, and " +
                         spec.id + " has " + std::to_string(spec.layers),
@@ -142,7 +137,7 @@ void add_stages(const Sweep& sweep, const ModelSpec& spec, Parameters& out) {
   out.add_choices("stages", names, [all = sweep.stages](Configuration& c, const std::string& name) {
     c.parallel.stages.clear();
     for (const std::vector<int>& stages : all) {
-      if (stages_name(stages) == name) c.parallel.stages = stages;
+      if (join(stages, ",") == name) c.parallel.stages = stages;
     }
   });
   out.require("stages_do_not_match_pp", fits);
@@ -157,8 +152,9 @@ void add_places(const Sweep& sweep, Configuration& base, Parameters& out) {
   std::string fits;
   for (const std::vector<ShardPlace>& places : sweep.shards_on) {
     names.push_back(shard_places_text(places));
-    fits += (fits.empty() ? "" : " or ") + ("shards_on == \"" + names.back()) +
-            "\" and dp * tp * pp == " + std::to_string(places.size());
+    append_item(fits, " or ",
+                "shards_on == \"" + names.back() +
+                    "\" and dp * tp * pp == " + std::to_string(places.size()));
   }
   out.add_choices("shards_on", names,
                   [all = sweep.shards_on](Configuration& c, const std::string& name) {
@@ -172,8 +168,8 @@ void add_places(const Sweep& sweep, Configuration& base, Parameters& out) {
 // Counting a space takes time with what it declares, about ten seconds at this limit.
 void require_countable(const Sweep& sweep, Phase phase, const SpaceDescription& space) {
   double combinations = 1;
-  for (const SearchDomain& d : space.domains) combinations *= static_cast<double>(d.levels());
-  if (combinations <= static_cast<double>(step_combinations_max)) return;
+  for (const SearchDomain& d : space.domains) combinations *= as_double(d.levels());
+  if (combinations <= as_double(step_combinations_max)) return;
   throw refused(std::string(phase_name(phase)) + " declares " + number_text(combinations, 3) +
                     " combinations; the limit is " + std::to_string(step_combinations_max),
                 sweep.file, "take fewer batches, lengths or shards");

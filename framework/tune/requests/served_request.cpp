@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "plan/asked_sweep.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -17,7 +18,7 @@ void check(const StepRequest& step, const ServedRequest& load) {
                                        std::pair("--concurrency N", load.concurrency > 0),
                                        std::pair("--input TOKENS", load.input_tokens > 0),
                                        std::pair("--output TOKENS", load.output_tokens > 0)}) {
-    if (!is_given) missing += (missing.empty() ? "" : ", ") + std::string(name);
+    if (!is_given) append_item(missing, ", ", name);
   }
   if (!missing.empty()) {
     throw refused("a served load lacks a part of its description", "--concurrency",

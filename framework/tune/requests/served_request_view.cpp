@@ -62,11 +62,10 @@ std::vector<std::string> lines_of(const BestServed& best) {
                                 : "forecast"));
   out.push_back(fmt::format("on {} as {}, the most tokens/s of {} that fit; {}", devices_text(best),
                             served_label(c), best.layouts, load_text(*c.served)));
-  out.push_back(fmt::format("memory of a rank: {} of {}; {} tokens/s a device, a request takes {}",
-                            bytes_text(static_cast<double>(e.figures.memory_bytes_per_rank)),
-                            bytes_text(static_cast<double>(best.device_bytes)),
-                            four_digits_text(e.figures.tokens_per_s_per_device),
-                            duration_text(e.figures.request_ns)));
+  out.push_back(fmt::format(
+      "memory of a rank: {} of {}; {} tokens/s a device, a request takes {}",
+      bytes_text(e.figures.memory_bytes_per_rank), bytes_text(best.device_bytes),
+      four_digits_text(e.figures.tokens_per_s_per_device), duration_text(e.figures.request_ns)));
   out.push_back(fmt::format("next: halmark tune {} --device {} --devices {} --input {} --output {}",
                             c.model, best.device, c.devices(), c.served->request.input_tokens,
                             c.served->request.output_tokens));

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/pricing/engine_memory.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tune/shards/journal_steps.hpp"
@@ -24,17 +27,17 @@ Parallel stated_degrees(const Configuration& configuration, const std::string& s
   std::vector<std::string> named;
   std::stringstream words(strategy);
   for (std::string word; std::getline(words, word, ',');) {
-    if (word != "auto" && std::ranges::find(strategies(), word) == strategies().end()) {
+    if (word != "auto" && !contains(strategies(), word)) {
       throw refused("unknown strategy '" + printable(word) + "'", "--strategy",
                     "auto, or of data,tensor,pipeline,expert,context those that may be used");
     }
     named.push_back(word);
   }
-  const bool is_auto = std::ranges::find(named, "auto") != named.end();
+  const bool is_auto = contains(named, "auto");
   const auto degree = [&](const char* word, int given) {
     if (given < 1) throw refused("a degree of " + std::to_string(given) + " is below 1");
     if (given != 1) return given;
-    return is_auto || std::ranges::find(named, word) != named.end() ? 0 : 1;
+    return is_auto || contains(named, word) ? 0 : 1;
   };
   const Parallel& p = configuration.parallel;
   return {.dp = degree("data", p.dp),
@@ -61,8 +64,7 @@ std::optional<fabric::Topology> fabric_of(const ShardPlanning& asked, std::int64
 
 std::optional<std::int64_t> fillable(const ShardOf& shard, const ShardPlanning& asked) {
   if (!shard.memory_bytes) return std::nullopt;
-  return static_cast<std::int64_t>(static_cast<double>(*shard.memory_bytes) *
-                                   asked.memory_fraction);
+  return static_cast<std::int64_t>(as_double(*shard.memory_bytes) * asked.memory_fraction);
 }
 
 // Null where bounds are all that is asked for.
@@ -114,7 +116,7 @@ Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuratio
   question.groups_layers = false;
   const auto engine = engine_memory("vllm", device, 1, spec.vocab, 0);
   if (shard.memory_bytes) {
-    question.bytes_max = static_cast<std::int64_t>(static_cast<double>(*shard.memory_bytes) *
+    question.bytes_max = static_cast<std::int64_t>(as_double(*shard.memory_bytes) *
                                                    (device.kind == "gpu" ? engine->share : 1));
   }
   if (configuration.workload.phase == Phase::training) {
@@ -183,7 +185,7 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
       answer_plan(spec, question, with_sources(shard_times(device, shard, joined), shard, known),
                   joined, pairs);
   if (known) out.basis = known->sources;
-  for (const Device& d : devices) out.device += (out.device.empty() ? "" : ", ") + d.id;
+  for (const Device& d : devices) append_item(out.device, ", ", d.id);
   if (joined != nullptr) out.fabric = joined->id;
   return out;
 }

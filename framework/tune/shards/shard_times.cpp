@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "roofline/ceilings.hpp"
 #include "roofline/estimate.hpp"
@@ -70,9 +71,9 @@ simulate::OperatorTime with_sources(simulate::OperatorTime time, const ShardOf& 
 simulate::OperatorTime over_route(simulate::OperatorTime time, const fabric::Topology& topology,
                                   std::int64_t from, std::int64_t to) {
   const std::vector<int> devices = topology.devices();
-  const int source = devices.at(static_cast<std::size_t>(from));
+  const int source = devices.at(as_size(from));
   const fabric::Router router(topology);
-  const fabric::RouteTree tree = router.to(devices.at(static_cast<std::size_t>(to)));
+  const fabric::RouteTree tree = router.to(devices.at(as_size(to)));
   const fabric::Route route = router.route(tree, source);
   if (route.links.empty()) return time;
   return [time = std::move(time), latency_ns = route.latency_ns,

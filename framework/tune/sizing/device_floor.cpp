@@ -4,6 +4,8 @@
 #include <cmath>
 #include <memory>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "latency/chain.hpp"
@@ -55,9 +57,8 @@ class Inverse {
     const Evaluation best = at(unlimited());
     if (!best.served) throw refused(best.refusal + ": " + best.reason);
     require_kept(best);
-    out.memory_bytes = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(best.served->figures.memory_bytes_per_rank) /
-                  question_.memory_fraction));
+    out.memory_bytes = static_cast<std::int64_t>(std::ceil(
+        as_double(best.served->figures.memory_bytes_per_rank) / question_.memory_fraction));
     for (const Ceiling ceiling : all_ceilings) find_alone(ceiling, out);
     find_together(out);
     return out;
@@ -139,8 +140,7 @@ class Inverse {
       out.share[index(c)] =
           is_maximised(narrowest.objective) ? 1 - figure / better : 1 - better / figure;
     }
-    out.binding = all_ceilings.at(
-        static_cast<std::size_t>(std::ranges::max_element(out.share) - out.share.begin()));
+    out.binding = all_ceilings.at(as_size(std::ranges::max_element(out.share) - out.share.begin()));
   }
 
   // 1 = just kept, more = kept with room.
@@ -166,7 +166,7 @@ void check(const FloorQuestion& q) {
                                 Objective::tokens_per_s_per_device,
                                 Objective::interactivity};
   for (const ServiceLevel& level : q.levels) {
-    if (std::ranges::find(known, level.objective) == known.end()) {
+    if (!contains(known, level.objective)) {
       throw refused(
           std::string(objective_name(level.objective)) + " says nothing of the rates of a device",
           level.where, "state times and rates of requests");
@@ -194,7 +194,7 @@ Device device_of(const Rates& rates, Dtype main, std::int64_t memory_bytes) {
   Device out{.id = "floor", .name = "floor", .kind = "hypothetical"};
   out.memory_bytes = memory_bytes;
   for (const Dtype dtype : all_dtypes()) {
-    const double by_width = static_cast<double>(dtype_bits(main)) / dtype_bits(dtype);
+    const double by_width = as_double(dtype_bits(main)) / dtype_bits(dtype);
     out.peaks.push_back({.path = std::string(dtype_name(dtype)) + "_matrix",
                          .dtype = dtype,
                          .flops_per_s = rates[index(Ceiling::flops)] * by_width,

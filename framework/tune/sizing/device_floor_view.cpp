@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -22,11 +23,11 @@ std::string level_text(const DeviceFloor& floor, Ceiling ceiling) {
 std::optional<double> some(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
 Json floor_json(const DeviceFloor& f, const std::optional<Device>& device, const Rates& has) {
-  Json ceilings = Json::array(), levels = Json::array();
+  Json ceilings = Json::array();
   for (const Ceiling c : all_ceilings) {
     const std::size_t i = index(c);
     ceilings.push_back(
-        {{"name", std::string(ceiling_name(c))},
+        {{"name", ceiling_name(c)},
          {"unit", c == Ceiling::flops ? "FLOP/s" : "bytes/s"},
          {"alone", optional_number(some(f.alone[i]))},
          {"together", optional_number(some(f.together[i]))},
@@ -34,10 +35,9 @@ Json floor_json(const DeviceFloor& f, const std::optional<Device>& device, const
          {"share", f.share[i]},
          {"device", optional_number(some(has[i]))}});
   }
-  for (const ServiceLevel& level : f.question.levels) {
-    levels.push_back(
-        {{"objective", std::string(objective_name(level.objective))}, {"limit", level.limit}});
-  }
+  Json levels = json_list(f.question.levels, [](const ServiceLevel& level) -> Json {
+    return {{"objective", objective_name(level.objective)}, {"limit", level.limit}};
+  });
   return {{"model", f.model},
           {"dtype", f.dtype},
           {"request",
@@ -49,7 +49,7 @@ Json floor_json(const DeviceFloor& f, const std::optional<Device>& device, const
           {"ceilings", std::move(ceilings)},
           {"memory_bytes", f.memory_bytes},
           {"factor", f.factor},
-          {"binding", std::string(ceiling_name(f.binding))},
+          {"binding", ceiling_name(f.binding)},
           {"device", device ? Json(device->id) : Json(nullptr)},
           {"device_memory_bytes",
            device && device->memory_bytes > 0 ? Json(device->memory_bytes) : Json(nullptr)},
@@ -72,9 +72,8 @@ report::View device_floor_view(const DeviceFloor& f, const std::optional<Device>
   }
   const auto memory = static_cast<double>(f.memory_bytes);
   table.add({"memory", report::bytes_text(memory), "weights, cache", report::bytes_text(memory), "",
-             device && device->memory_bytes > 0
-                 ? report::bytes_text(static_cast<double>(device->memory_bytes))
-                 : std::string(report::absent_text)});
+             device && device->memory_bytes > 0 ? report::bytes_text(device->memory_bytes)
+                                                : std::string(report::absent_text)});
   std::string text = fmt::format("{}: {} request{} of {} + {} tokens at a time on {} device{}\n{}",
                                  printable(f.model), f.question.concurrency,
                                  f.question.concurrency == 1 ? "" : "s",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/spec/coverage.hpp"
@@ -18,7 +19,7 @@ std::vector<Device> priced_devices(const MixChoice& choice, const Folders& folde
   std::vector<Device> out;
   for (const std::string& id : choice.devices) {
     Device device = known_device(id, folders);
-    if (std::ranges::find(out, device.id, &Device::id) != out.end()) {
+    if (contains(out, device.id, &Device::id)) {
       throw refused("'" + device.id + "' is named twice", "--devices");
     }
     if (device.memory_bytes <= 0) throw refused(device.id + " states no memory", "--devices");

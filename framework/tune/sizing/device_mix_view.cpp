@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -19,11 +21,11 @@ std::string unit_text(const MixUnit& unit) {
 }
 
 double utilisation(const DeviceMix& mix, std::size_t unit) {
-  return mix.fleet.load[unit] / static_cast<double>(mix.fleet.units[unit]);
+  return mix.fleet.load[unit] / as_double(mix.fleet.units[unit]);
 }
 
 double share(const DeviceMix& mix, std::size_t bucket, std::size_t unit) {
-  return static_cast<double>(mix.fleet.slices[bucket][unit]) / static_cast<double>(mix.slices);
+  return as_double(mix.fleet.slices[bucket][unit]) / as_double(mix.slices);
 }
 
 Json units_json(const DeviceMix& mix) {
@@ -80,11 +82,9 @@ Json singles_json(const DeviceMix& mix) {
 }
 
 Json mix_json(const DeviceMix& mix) {
-  Json levels = Json::array();
-  for (const ServiceLevel& level : mix.load.levels) {
-    levels.push_back(
-        {{"objective", std::string(objective_name(level.objective))}, {"limit", level.limit}});
-  }
+  Json levels = json_list(mix.load.levels, [](const ServiceLevel& level) -> Json {
+    return {{"objective", objective_name(level.objective)}, {"limit", level.limit}};
+  });
   return {{"model", mix.model},
           {"levels", std::move(levels)},
           {"usd_per_hour", mix.fleet.usd_per_hour},
@@ -100,7 +100,7 @@ std::string fleet_text(const DeviceMix& mix, int width) {
   report::TextTable out({"unit", "count", "USD/h", "utilisation"}, {false, true, true, true});
   for (std::size_t u = 0; u < mix.units.size(); ++u) {
     if (mix.fleet.units[u] == 0) continue;
-    const double usd = mix.units[u].usd_per_hour * static_cast<double>(mix.fleet.units[u]);
+    const double usd = mix.units[u].usd_per_hour * as_double(mix.fleet.units[u]);
     out.add({unit_text(mix.units[u]), std::to_string(mix.fleet.units[u]), significant_text(usd),
              report::percent_text(utilisation(mix, u))});
   }

@@ -1,7 +1,8 @@
 #include "tune/sizing/fleet.hpp"
 
-#include <algorithm>
 #include <cmath>
+
+#include "core/numeric/cast.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -18,14 +19,14 @@ std::size_t unit_variable(const FleetQuestion& q, std::size_t type) {
 // Units' worth of work of one slice; 0 where the type cannot serve the bucket.
 double slice_load(const FleetQuestion& q, std::size_t bucket, std::size_t type) {
   const double capacity = q.capacity[bucket][type];
-  return capacity > 0 ? q.rates[bucket] / capacity / static_cast<double>(q.slices) : 0;
+  return capacity > 0 ? q.rates[bucket] / capacity / as_double(q.slices) : 0;
 }
 
 // More of a type than serve everything that it can serve are of no use.
 std::int64_t units_max(const FleetQuestion& q, std::size_t type) {
   double load = 0;
   for (std::size_t b = 0; b < q.rates.size(); ++b) {
-    load += slice_load(q, b, type) * static_cast<double>(q.slices);
+    load += slice_load(q, b, type) * as_double(q.slices);
   }
   return static_cast<std::int64_t>(std::ceil(load * (1 + 1e-9)));
 }
@@ -39,8 +40,8 @@ IntegerProgram fleet_program(const FleetQuestion& q) {
   out.low.assign(variables, 0);
   out.high.assign(variables, 0);
   for (std::size_t b = 0; b < q.rates.size(); ++b) {
-    IntegerProgram::Row at_most{.terms = {}, .at_most = static_cast<double>(q.slices)};
-    IntegerProgram::Row at_least{.terms = {}, .at_most = -static_cast<double>(q.slices)};
+    IntegerProgram::Row at_most{.terms = {}, .at_most = as_double(q.slices)};
+    IntegerProgram::Row at_least{.terms = {}, .at_most = -as_double(q.slices)};
     for (std::size_t t = 0; t < types(q); ++t) {
       const std::size_t variable = slice_variable(q, b, t);
       if (q.capacity[b][t] > 0) out.high[variable] = q.slices;
@@ -77,7 +78,7 @@ std::optional<Fleet> cheapest_fleet(const FleetQuestion& q) {
     out.units.push_back(solution->at[unit_variable(q, t)]);
     double load = 0;
     for (std::size_t b = 0; b < q.rates.size(); ++b) {
-      load += slice_load(q, b, t) * static_cast<double>(out.slices[b][t]);
+      load += slice_load(q, b, t) * as_double(out.slices[b][t]);
     }
     out.load.push_back(load);
   }

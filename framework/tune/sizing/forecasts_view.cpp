@@ -4,6 +4,7 @@
 
 #include "core/fields/json_visitor.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "plan/device/device_file.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -54,7 +55,7 @@ report::View forecasts_view(const std::string& device, const Folders& forecasts,
     data.push_back(json_fields::written(file));
     std::string names;
     for (const ForecastKind& kind : file.kinds) {
-      names += (names.empty() ? "" : " ") + kind.name;
+      append_item(names, " ", kind.name);
       if (!shows_kinds) continue;
       table.add(row_of(file, {&kind, 1}, kind.engine + ' ' + kind.release, kind.name, kind.rows));
     }

@@ -8,6 +8,7 @@
 #include "model/sizing/job_size.hpp"
 #include "plan/served_sweep.hpp"
 #include "report/views/view.hpp"
+#include "tune/sizing/unit_load.hpp"
 
 namespace halmark::tune {
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/numeric/cast.hpp"
 #include "report/choice/pick.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -38,7 +39,7 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
   target_.backend = device.id;
   target_.datasheet = device;
   target_.memory_bytes =
-      static_cast<std::int64_t>(static_cast<double>(device.memory_bytes) * choice.memory_fraction);
+      static_cast<std::int64_t>(as_double(device.memory_bytes) * choice.memory_fraction);
 }
 
 std::vector<Evaluation> UnitPricing::loads(const RequestShape& request, std::int64_t tp) const {
@@ -75,8 +76,7 @@ UnitLoad UnitPricing::most(std::span<const Evaluation> loads, std::span<const Se
     }
     const ServedLoad& load = *e.configuration.served;
     const ServingFigures& f = sureness == Sureness::sure ? e.served->slow : e.served->figures;
-    const double rank =
-        most == Most::requests ? f.requests_per_s : static_cast<double>(load.concurrency);
+    const double rank = most == Most::requests ? f.requests_per_s : as_double(load.concurrency);
     if (rank < best || (rank == best && f.requests_per_s <= out.requests_per_s)) continue;
     best = rank;
     out = {.requests_per_s = f.requests_per_s,

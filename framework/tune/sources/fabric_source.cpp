@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 #include "latency/judged.hpp"
 #include "simulate/fabric/level_view.hpp"
@@ -41,7 +42,7 @@ bool is_alike(const simulate::FabricLevel& a, const simulate::FabricLevel& b) {
 // What of a message the ranks of one innermost group exchange among themselves at least.
 double inner_bytes(Collective collective, double bytes, std::int64_t inner, std::int64_t ranks) {
   if (collective != Collective::all_to_all) return bytes;
-  return bytes * static_cast<double>(inner) / static_cast<double>(ranks);
+  return bytes * as_double(inner) / as_double(ranks);
 }
 
 }  // namespace

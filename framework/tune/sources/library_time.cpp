@@ -1,8 +1,9 @@
 #include "tune/sources/library_time.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
+
+#include "core/ranges.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -30,8 +31,7 @@ bool has(Collective collective, Algorithm algorithm) {
 }
 
 const Protocol* find(const std::vector<Protocol>& protocols, const std::string& name) {
-  const auto at = std::ranges::find(protocols, name, &Protocol::name);
-  return at == protocols.end() ? nullptr : &*at;
+  return find_or_null(protocols, name, &Protocol::name);
 }
 
 // With the latency of each step in this protocol.

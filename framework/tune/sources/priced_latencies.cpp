@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/input/places.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "journal/run_identity.hpp"

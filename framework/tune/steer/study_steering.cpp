@@ -6,8 +6,8 @@
 #include <chrono>
 #include <set>
 #include <thread>
-#include <utility>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
@@ -28,7 +28,7 @@ std::string study_name(StudyStore& store, const ProposalChoice& choice, const Sw
   if (!choice.study.empty()) return choice.study;
   std::vector<std::string> names;
   for (const StudySummary& study : store.list()) names.push_back(study.info.name);
-  if (names.empty() || std::ranges::find(names, sweep.name) != names.end()) return sweep.name;
+  if (names.empty() || contains(names, sweep.name)) return sweep.name;
   if (names.size() == 1) return names.front();
   throw refused(fmt::format("{} studies are there", names.size()), std::string(store.location()),
                 "name one with --proposals-study: '" + names.front() + "', '" + names[1] + "'...");

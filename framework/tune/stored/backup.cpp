@@ -125,8 +125,7 @@ report::View backup_view(const Backup& backup) {
   report::View out{.data = {{"files", Json::array()}, {"removed", backup.removed}}};
   for (const BackedUp& file : backup.files) {
     out.data["files"].push_back({{"from", file.from}, {"to", file.to}, {"bytes", file.bytes}});
-    out.text += fmt::format("{}: {}, verified\n", file.to,
-                            report::bytes_text(static_cast<double>(file.bytes)));
+    out.text += fmt::format("{}: {}, verified\n", file.to, report::bytes_text(file.bytes));
   }
   for (const std::string& path : backup.removed) out.text += "removed: " + path + '\n';
   return out;

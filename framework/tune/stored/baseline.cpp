@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "roofline/score.hpp"
 
@@ -34,7 +35,7 @@ std::vector<KernelCase> baseline_cases(std::span<const KernelCase> cases,
     next.backend = baseline.backend;
     next.kernel = baseline.kernel;
     next.config = {};
-    if (std::ranges::find(out, next) == out.end()) out.push_back(std::move(next));
+    if (!contains(out, next)) out.push_back(std::move(next));
   }
   return out;
 }
@@ -42,7 +43,7 @@ std::vector<KernelCase> baseline_cases(std::span<const KernelCase> cases,
 std::vector<KernelCase> joined(std::vector<KernelCase> cases,
                                std::span<const KernelCase> baseline) {
   for (const KernelCase& more : baseline) {
-    if (std::ranges::find(cases, more) == cases.end()) cases.push_back(more);
+    if (!contains(cases, more)) cases.push_back(more);
   }
   return cases;
 }

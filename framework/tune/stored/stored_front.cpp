@@ -22,8 +22,9 @@ namespace {
 constexpr std::string_view front_attribute = "halmark:front";
 
 Json front_json(const SearchedFront& front) {
-  Json out = front, points = Json::array();
-  for (const Evaluation& e : front.points) points.push_back(e.configuration.key());
+  Json out = front;
+  const Json points =
+      json_list(front.points, [](const Evaluation& e) { return e.configuration.key(); });
   out["points"] = points;
   return out;
 }

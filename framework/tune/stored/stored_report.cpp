@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/search/front.hpp"
@@ -63,8 +64,7 @@ std::vector<Untried> still_untried(std::vector<Untried> stored,
   std::vector<Untried> out;
   for (auto& [phase, untried] : of) {
     std::erase_if(untried.could_enter, [&](const UntriedConfiguration& u) {
-      return std::ranges::find(evaluations, u.configuration, &Evaluation::configuration) !=
-             evaluations.end();
+      return contains(evaluations, u.configuration, &Evaluation::configuration);
     });
     out.push_back(std::move(untried));
   }
@@ -162,7 +162,7 @@ std::vector<NumberedReport> stored_reports(const Store& store, std::span<const s
   }
   std::vector<NumberedReport> out;
   for (const std::int64_t run : runs) {
-    if (std::ranges::find(out, run, &NumberedReport::run) != out.end()) {
+    if (contains(out, run, &NumberedReport::run)) {
       throw refused("run " + std::to_string(run) + " is named twice", "--run");
     }
     out.push_back({run, stored_report(store, run, machine)});

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/text/text.hpp"
 #include "framework/study/constraint_form.hpp"
 #include "search/space/space.hpp"
 #include "study/values_json.hpp"
@@ -52,10 +53,7 @@ Setting served_setting(const Configuration& d) {
 constexpr const char* even_stages = "even";  // left out where nothing else was tried
 
 std::string stages_text(const Parallel& parallel) {
-  std::string out;
-  for (const int layers : parallel.stages) {
-    out += (out.empty() ? "" : ",") + std::to_string(layers);
-  }
+  std::string out = join(parallel.stages, ",");
   return out.empty() ? even_stages : out;
 }
 

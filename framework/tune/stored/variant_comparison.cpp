@@ -1,8 +1,6 @@
 // Every set is judged by the same rows: a variant of two problems has two keys.
 #include "tune/stored/variant_comparison.hpp"
 
-#include <utility>
-
 namespace halmark::tune {
 
 std::vector<report::VariantComparison> compare_variants(std::span<const VariantSet> sets,

@@ -4,6 +4,7 @@
 // difference.
 #include "tune/validate/measured_memory.hpp"
 
+#include "core/numeric/cast.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/stack/stack_memory.hpp"
@@ -32,8 +33,8 @@ class RankSum {
     for (const Buffers& entry : kernel.memory) {
       if (entry.operand == Buffers::workspace) {
         add_workspace(kernel, entry);
-      } else if (entry.operand >= 0 && static_cast<std::size_t>(entry.operand) < specs.size()) {
-        add_operand(kernel, contract, specs[static_cast<std::size_t>(entry.operand)], entry);
+      } else if (entry.operand >= 0 && as_size(entry.operand) < specs.size()) {
+        add_operand(kernel, contract, specs[as_size(entry.operand)], entry);
       }
     }
   }
@@ -177,8 +178,8 @@ MeasuredMemory measured_memory(const OperatorGraph& graph, std::span<const RankS
         of_rank.beside_bytes += allocated_bytes(kernel);
       }
     }
-    of_rank.roles = roles_of(
-        stack_memory(graph, static_cast<std::size_t>(stage), layout.rank(replica, tensor)), sum);
+    of_rank.roles =
+        roles_of(stack_memory(graph, as_size(stage), layout.rank(replica, tensor)), sum);
     set_size(staged[rank], sum.weights.compiled_in != 0, of_rank);
   }
   return out;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
+
 namespace halmark::tune {
 namespace {
 
@@ -16,7 +19,7 @@ Composer::Lookup times_of(const LatencySource& source, std::span<const KernelCas
   return [&source, beside, ns](const KernelCase& k) -> std::optional<Latency> {
     const auto at = std::ranges::find(beside, k);
     if (at == beside.end()) return source.latency(k);
-    const double here_ns = ns[static_cast<std::size_t>(at - beside.begin())];
+    const double here_ns = ns[as_size(at - beside.begin())];
     Latency out = source.latency(k).value_or(Latency{.provenance = Provenance::measured});
     out.ns = out.low_ns = out.high_ns = here_ns;
     out.status = Status::ok;
@@ -54,7 +57,7 @@ CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& 
   const StepSum compiled = composer.compile(table);
   std::vector<double> ns(table.cases().size(), 0);
   for (const StepSum::Term& term : executions(compiled)) {
-    const auto k = static_cast<std::size_t>(term.kernel);
+    const auto k = as_size(term.kernel);
     if (const auto latency = source.latency(table.cases()[k])) ns[k] += term.count * latency->ns;
   }
   double total = 0;
@@ -76,7 +79,7 @@ CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& 
   // While a pipeline fills and drains they stand where fewer are at work.
   for (const KernelCase& k : composer.kernels()) {
     if (k.mode != CacheMode::in_stack) continue;
-    if (std::ranges::find(out.cases, k) == out.cases.end()) out.cases.push_back(k);
+    if (!contains(out.cases, k)) out.cases.push_back(k);
   }
   return out;
 }
@@ -87,8 +90,7 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
       .paired_share = beside.share, .bytes_per_s = run.bytes_per_s, .flops_per_s = run.flops_per_s};
   std::vector<const StackPair*> kept;
   std::vector<double> errors, composed_ns;
-  const auto steady =
-      static_cast<std::size_t>(std::ranges::count(run.pairs, false, &StackPair::is_apart));
+  const auto steady = as_size(std::ranges::count(run.pairs, false, &StackPair::is_apart));
   found.in_one_state = steady >= stack_pairs_min;
   for (const StackPair& pair : run.pairs) {
     if (pair.is_apart && found.in_one_state) {

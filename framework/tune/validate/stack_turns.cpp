@@ -1,6 +1,5 @@
 #include "tune/validate/stack_turns.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "core/text/units.hpp"

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 
+#include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
 #include "tune/validate/measured_memory.hpp"
@@ -152,8 +153,9 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed,
                  .status = run.status,
                  .reason = run.reason};
   if (!run.shared_instances.empty()) {
-    out.reason += (out.reason.empty() ? "" : "; ") + std::string("memory ended: ") +
-                  std::to_string(run.shared_instances.size()) + " kernels share weights";
+    append_item(
+        out.reason, "; ",
+        "memory ended: " + std::to_string(run.shared_instances.size()) + " kernels share weights");
   }
   out.executions = run.executions;
   std::map<std::string, double> measured;

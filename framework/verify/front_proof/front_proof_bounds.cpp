@@ -6,6 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "core/ranges.hpp"
+
 namespace halmark::front_proof {
 namespace {
 
@@ -61,9 +63,8 @@ Dtype multiplied(const Device& device, Dtype dtype) {
 
 void add_operations(const Share& share, const Work& work, std::vector<ExpectedTerm>& out) {
   const std::vector<halmark::Peak>& peaks = share.device.peaks;
-  const bool is_stated =
-      work.compute_dtype == Dtype::f4_e2m1 ||
-      std::ranges::find(peaks, work.compute_dtype, &halmark::Peak::dtype) != peaks.end();
+  const bool is_stated = work.compute_dtype == Dtype::f4_e2m1 ||
+                         contains(peaks, work.compute_dtype, &halmark::Peak::dtype);
   if (work.matmul_flops <= 0 || !is_stated) return;
   const Dtype dtype = multiplied(share.device, work.compute_dtype);
   const auto at = [&](int n) { return share.device.peak(dtype, n); };
@@ -108,8 +109,7 @@ double outside(double bytes, double set, double capacity) {
 void add_levels(const Share& share, const Rounds& rounds, std::vector<ExpectedTerm>& out) {
   const Device& device = share.device;
   const bool has_caches = std::ranges::any_of(device.bandwidths, [](const Bandwidth& b) {
-    return b.level != "memory" && std::ranges::find(levels, b.level) != levels.end() &&
-           b.bytes_per_s > 0;
+    return b.level != "memory" && contains(levels, b.level) && b.bytes_per_s > 0;
   });
   double capacity = 0;
   bool is_nearest = true;

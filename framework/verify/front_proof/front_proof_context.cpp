@@ -2,7 +2,6 @@
 // kernel's key, the device record or the model's configuration.
 #include "verify/front_proof/front_proof_context.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "core/text/error.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
@@ -136,7 +137,7 @@ class Graphs {
   void check(const Config& stated, std::size_t front, OperatorGraph graph) {
     if (stated.front != front) throw Broken(stated.line, "it belongs to the front of its phase");
     const int ranks = graph.configuration.devices();
-    const auto memory = static_cast<double>(memory_use(graph).total_bytes);
+    const auto memory = as_double(memory_use(graph).total_bytes);
     const Composer composer(std::move(graph), placement_of(*proof_.target, ranks), {});
     KernelTable table;
     const StepSum sum = composer.compile(table);
@@ -179,7 +180,7 @@ class Graphs {
       const Node& stage = slowest.operands[s];
       if (stage.op != Node::Op::sum || stage.operands.size() != terms.size()) return false;
       for (std::size_t i = 0; i < terms.size(); ++i) {
-        const std::size_t id = ids[static_cast<std::size_t>(terms[i].kernel)];
+        const std::size_t id = ids[as_size(terms[i].kernel)];
         if (!is_term(stage.operands[i], terms[i].count, id)) return false;
       }
     }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/latency.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "journal/store.hpp"
 
@@ -152,7 +153,7 @@ void check_device_of_run(const Proof& proof, const Store& store) {
   if (!proof.device || proof.device->text.empty()) return;
   const UsedPeaks stated{proof.device->text, proof.device->threads};
   const std::vector<UsedPeaks> used = store.rows<UsedPeaks>(proof.run);
-  if (std::ranges::find(used, stated) == used.end()) {
+  if (!contains(used, stated)) {
     throw Broken(proof.device->line, "the device record is not that of run " +
                                          std::to_string(proof.run) + " of the journal");
   }

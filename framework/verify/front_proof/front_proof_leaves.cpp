@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::front_proof {
 namespace {
 
@@ -67,7 +69,7 @@ class LeafCheck {
         combination -= levels[i] * space_.stride(free[i]);
         levels[i] = 0;
       }
-      if (i == static_cast<std::size_t>(-1)) return;
+      if (i == as_size(-1)) return;
     }
   }
 
@@ -169,7 +171,7 @@ class LeafCheck {
       std::set<std::int32_t> expected;
       for_each(leaf, [&](std::uint64_t c) { expected.insert(known.left_out_by[c]); });
       if (!std::ranges::equal(expected, leaf.constraints, {},
-                              [](std::int32_t k) { return static_cast<std::size_t>(k); })) {
+                              [](std::int32_t k) { return as_size(k); })) {
         throw Broken(leaf.line, "other constraints leave out what is in the box");
       }
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark::worker {
@@ -22,7 +23,7 @@ std::uint64_t KeptOutputs::stretch_bytes(std::uint64_t output_bytes) {
 }
 
 KeptOutputs::KeptOutputs(ArgumentRing& ring, int executions, int others, SharedMemory& memory)
-    : ring_(ring), memory_(memory), executions_(static_cast<std::size_t>(executions)) {
+    : ring_(ring), memory_(memory), executions_(as_size(executions)) {
   for (std::size_t i = 0; i < ring.operands().size(); ++i) {
     const StagedOperand& operand = ring.operands()[i];
     if (operand.spec.role == Role::output && operand.info.bytes > 0) operands_.push_back(i);
@@ -44,7 +45,7 @@ std::int64_t KeptOutputs::bytes_per_execution() const {
 }
 
 void KeptOutputs::keep_execution(int at, std::int64_t sample, int set, std::uint64_t random) {
-  auto& place = executions_[static_cast<std::size_t>(at)];
+  auto& place = executions_[as_size(at)];
   place.clear();
   std::int64_t offset = at * bytes_per_execution();
   for (const std::size_t operand : operands_) {
@@ -79,7 +80,7 @@ bool KeptOutputs::keep(protocol::KeptOutput what) {
 }
 
 void KeptOutputs::copy(protocol::KeptOutput& what) {
-  ring_.buffer(what.set, static_cast<std::size_t>(what.operand))
+  ring_.buffer(what.set, as_size(what.operand))
       .read_at(static_cast<std::uint64_t>(what.begin), memory_.data() + what.offset,
                static_cast<std::uint64_t>(what.bytes));
 }

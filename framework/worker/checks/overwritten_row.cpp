@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark::worker {
@@ -54,7 +55,7 @@ std::optional<protocol::OverwrittenRow> draw_whole(
     row = draw_row(ring, hash_u64(random, i));
     if (!row) return std::nullopt;
     row->whole = true;
-    const auto rows = rows_of(ring.operands()[static_cast<std::size_t>(row->operand)].spec);
+    const auto rows = rows_of(ring.operands()[as_size(row->operand)].spec);
     const auto is_as_row = [&](const protocol::OverwrittenRow& other) {
       const auto turned = (row->from_row - row->row) - (other.from_row - other.row);
       return other.operand == row->operand && other.shift == row->shift && turned % rows == 0;
@@ -67,7 +68,7 @@ std::optional<protocol::OverwrittenRow> draw_whole(
 OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row,
                            ClockSource& clock)
     : ring_(ring), set_(set), row_(row) {
-  const auto operand = static_cast<std::size_t>(row.operand);
+  const auto operand = as_size(row.operand);
   const OperandSpec& spec = ring.operands()[operand].spec;
   const std::int64_t element_bytes = dtype_bits(spec.dtype) / 8;
   const std::int64_t row_bytes = columns_of(spec) * element_bytes;
@@ -93,12 +94,11 @@ OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::Overwrit
 }
 
 void OverwriteRow::restore() {
-  ring_.buffer(set_, static_cast<std::size_t>(row_.operand))
-      .write_at(begin_, before_.data(), before_.size());
+  ring_.buffer(set_, as_size(row_.operand)).write_at(begin_, before_.data(), before_.size());
 }
 
 OverwriteRow::Stretch OverwriteRow::of_output(std::size_t operand) const {
-  const OperandSpec& input = ring_.operands()[static_cast<std::size_t>(row_.operand)].spec;
+  const OperandSpec& input = ring_.operands()[as_size(row_.operand)].spec;
   const OperandSpec& output = ring_.operands()[operand].spec;
   const std::int64_t rows = rows_of(output);
   const std::int64_t first = row_.row * rows / rows_of(input);

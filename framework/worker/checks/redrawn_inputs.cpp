@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::worker {
 namespace {
 
@@ -25,7 +27,7 @@ std::optional<protocol::OverwrittenRow> RedrawnInputs::write(int first_set, std:
   if (!row) return std::nullopt;
   drawn_.push_back(*row);
   const auto executed = static_cast<int>(std::min<std::int64_t>(repeat, sets()));
-  const StagedOperand& operand = ring_.operands()[static_cast<std::size_t>(row->operand)];
+  const StagedOperand& operand = ring_.operands()[as_size(row->operand)];
   const int written = operand.per_set ? executed : 1;
   bytes_ = static_cast<std::uint64_t>(written) * operand.info.bytes;
   if (bytes_ > bytes_max) return std::nullopt;
@@ -33,7 +35,7 @@ std::optional<protocol::OverwrittenRow> RedrawnInputs::write(int first_set, std:
   repeat_ = repeat;
   new_executions_ = executed;
   const int last = last_set();
-  is_apart_ = ring_.buffer(last, static_cast<std::size_t>(row->operand)).host() == nullptr;
+  is_apart_ = ring_.buffer(last, as_size(row->operand)).host() == nullptr;
   for (int i = written; i-- > 0;) {
     overwritten_.emplace_back(ring_, (last - i + sets()) % sets(), *row, clock_);
     const double ns = overwritten_.back().write_ns();
@@ -52,7 +54,7 @@ void RedrawnInputs::restore(std::int64_t number) {
 // Lines that another core wrote come from there, at the rate of a slow link at least.
 double RedrawnInputs::allowed_ns(double plain_ns) const {
   constexpr double wake_ns = 10e3, bytes_per_ns = 4, noise = 0.05;
-  return wake_ns + static_cast<double>(bytes_) / bytes_per_ns + noise * plain_ns;
+  return wake_ns + as_double(bytes_) / bytes_per_ns + noise * plain_ns;
 }
 
 void RedrawnInputs::add_to(std::span<const TimedSample> series,
@@ -73,12 +75,12 @@ void RedrawnInputs::add_to(std::span<const TimedSample> series,
   }
   if (redrawn < least_samples || plain < least_samples || !(plain_ns > 0)) return;
   const double more_ns = std::max(0.0, new_ns - plain_ns - allowed_ns(plain_ns));
-  const double each_ns = more_ns / static_cast<double>(new_executions_);
-  const double execution_ns = plain_ns / static_cast<double>(repeat_);
+  const double each_ns = more_ns / as_double(new_executions_);
+  const double execution_ns = plain_ns / as_double(repeat_);
   signals.push_back({"new_inputs_cost", 1 + each_ns / execution_ns, {}});
   if (!is_apart_) return;
   signals.push_back({"write_ns", write_ns_, {}});
-  signals.push_back({"write_bytes", static_cast<double>(write_bytes_), {}});
+  signals.push_back({"write_bytes", as_double(write_bytes_), {}});
 }
 
 }  // namespace halmark::worker

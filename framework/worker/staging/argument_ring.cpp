@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/staged_inputs.hpp"
 #include "worker/request_failed.hpp"
 
@@ -152,7 +153,7 @@ void ArgumentRing::build_arguments() {
     handles_.push_back(std::move(row));
   }
   for (int i = 0; i < 2 * sets(); ++i) {
-    std::vector<hm_buffer*>& row = handles_[static_cast<std::size_t>(i % sets())];
+    std::vector<hm_buffer*>& row = handles_[as_size(i % sets())];
     arguments_.push_back({row.data(), nullptr, count, 0});
   }
 }
@@ -189,7 +190,7 @@ std::vector<protocol::StagedMemory> ArgumentRing::memory() const {
 }
 
 OperandBuffer& ArgumentRing::buffer(int set, std::size_t operand) {
-  const std::size_t row = operands_[operand].per_set ? static_cast<std::size_t>(set) : 0;
+  const std::size_t row = operands_[operand].per_set ? as_size(set) : 0;
   return buffers_[row][operand];
 }
 

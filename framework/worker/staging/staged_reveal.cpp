@@ -4,6 +4,7 @@
 #include <limits>
 #include <thread>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/clock.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/staging/staged_constants.hpp"
@@ -72,7 +73,7 @@ std::optional<double> StagedKernel::cost_of_new_inputs(int set, int inputs_from)
   double written_bytes = 0;
   for (const StagedOperand& o : ring_.operands()) {
     const bool is_written = o.spec.role == Role::input || o.spec.role == Role::output;
-    if (is_written) written_bytes += static_cast<double>(o.info.bytes);
+    if (is_written) written_bytes += as_double(o.info.bytes);
   }
   const double allowed_ns = wake_ns + written_bytes / bytes_per_ns;
   double new_ns = std::numeric_limits<double>::infinity(), again_ns = new_ns, plain_ns = new_ns;
@@ -136,7 +137,7 @@ StagedKernel::Shown StagedKernel::reveal(const protocol::Reveal& request) {
   }
   shown.memory = SharedMemory::create("halmark-reveal", std::max<std::int64_t>(total, 1), false);
   for (const protocol::RevealedPart& part : shown.answer.parts) {
-    ring_.buffer(part.set, static_cast<std::size_t>(part.operand))
+    ring_.buffer(part.set, as_size(part.operand))
         .read(shown.memory.data() + part.offset, static_cast<std::uint64_t>(part.bytes));
   }
   // Last, because what still works when `wait` has returned must not be given time.

@@ -1,9 +1,9 @@
 #include "measure/campaign/duet/duet_campaign.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -78,7 +78,7 @@ class DuetCampaign {
       }
       ++done_;
       if (!options_.progress) continue;
-      options_.progress(done_, cases_.size() * static_cast<std::size_t>(options_.pairs),
+      options_.progress(done_, cases_.size() * as_size(options_.pairs),
                         cases_[index].problem.text());
     }
     for (auto& crew : crews) {
@@ -131,7 +131,7 @@ class DuetCampaign {
         .checked_executions = checked_executions(options_.pairs * options_.turns)};
     std::array<std::vector<double>, sides> turns;
     for (int turn = 0; turn < options_.turns; ++turn) {
-      const auto first = static_cast<std::size_t>((turn + pair) % 2);
+      const auto first = as_size((turn + pair) % 2);
       for (const std::size_t side : {first, 1 - first}) {
         const Measurement row = confirmed_trial(*crews[side], index, trial, history_[side]);
         // A disturbed turn disturbed its neighbour alike, or its pair stands out among the others.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 namespace {
 
@@ -15,7 +17,7 @@ std::int64_t columns_of(const OperandSpec& spec) {
 
 bool is_row_of(const protocol::OverwrittenRow& row, std::span<const OperandSpec> operands) {
   if (row.operand < 0 || row.operand >= static_cast<std::int64_t>(operands.size())) return false;
-  const OperandSpec& spec = operands[static_cast<std::size_t>(row.operand)];
+  const OperandSpec& spec = operands[as_size(row.operand)];
   const std::int64_t rows = spec.elements() / columns_of(spec);
   const auto is_row = [&](std::int64_t r) { return r >= 0 && r < rows; };
   return spec.role == Role::input && is_row(row.row) && is_row(row.from_row) && row.shift >= 0 &&
@@ -26,8 +28,8 @@ ChangedInputs::ChangedInputs(const InputReader& plain, std::span<const OperandSp
                              const protocol::OverwrittenRow& row)
     : plain_(plain),
       row_(row),
-      columns_(columns_of(operands[static_cast<std::size_t>(row.operand)])),
-      rows_(operands[static_cast<std::size_t>(row.operand)].elements() / columns_) {}
+      columns_(columns_of(operands[as_size(row.operand)])),
+      rows_(operands[as_size(row.operand)].elements() / columns_) {}
 
 void ChangedInputs::read(int rank, std::size_t operand, std::int64_t offset,
                          std::span<double> out) const {
@@ -49,11 +51,11 @@ void ChangedInputs::read_row(int rank, std::int64_t row, std::int64_t from_row, 
   const std::int64_t end =
       std::min(offset + static_cast<std::int64_t>(out.size()), begin + columns_);
   if (first >= end) return;
-  std::vector<double> values(static_cast<std::size_t>(columns_));
-  plain_.read(rank, static_cast<std::size_t>(row_.operand), from_row * columns_, values);
+  std::vector<double> values(as_size(columns_));
+  plain_.read(rank, as_size(row_.operand), from_row * columns_, values);
   std::rotate(values.begin(), values.begin() + row_.shift, values.end());
   for (std::int64_t at = first; at < end; ++at) {
-    out[static_cast<std::size_t>(at - offset)] = values[static_cast<std::size_t>(at - begin)];
+    out[as_size(at - offset)] = values[as_size(at - begin)];
   }
 }
 

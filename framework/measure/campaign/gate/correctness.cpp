@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/text.hpp"
 #include "measure/campaign/gate/element_choice.hpp"
@@ -118,7 +119,7 @@ void append_line(std::vector<std::int64_t>& elements, std::int64_t first, std::i
 void add_lines(const OpContract::Matmul& matmul, const CheckPlan& plan, Choice& choice) {
   const double line_flops = plan.reference_flops_max / 4;
   const auto length_max = std::max<std::int64_t>(
-      16, static_cast<std::int64_t>(line_flops / (2.0 * static_cast<double>(matmul.k))));
+      16, static_cast<std::int64_t>(line_flops / (2.0 * as_double(matmul.k))));
   const std::uint64_t seed = hash_combine(plan.seed, 0x6c696e65);
   for (std::uint64_t line = 0; line < 2; ++line) {
     const auto row = static_cast<std::int64_t>(
@@ -140,12 +141,12 @@ Choice choose_elements(const OutputPart& part, const CheckPlan& plan,
                        const std::optional<OpContract::Matmul>& matmul) {
   const OutputShape shape = output_shape(part.spec);
   const ReferenceCost cost = reference_cost(part.contract, part.params, shape);
-  const double groups = static_cast<double>(cost.groups_are_rows ? shape.rows : shape.elements());
+  const double groups = as_double(cost.groups_are_rows ? shape.rows : shape.elements());
   const bool is_small = shape.elements() <= plan.small_output_elements &&
                         groups * cost.per_group <= plan.reference_flops_max;
   Choice choice;
   if (plan.every_element || is_small) {
-    choice.elements.resize(static_cast<std::size_t>(shape.elements()));
+    choice.elements.resize(as_size(shape.elements()));
     for (std::size_t i = 0; i < choice.elements.size(); ++i) {
       choice.elements[i] = static_cast<std::int64_t>(i);
     }
@@ -245,7 +246,7 @@ std::optional<std::string> misfit(const protocol::RevealedPart& part,
   if (part.operand < 0 || part.operand >= static_cast<std::int64_t>(operands.size())) {
     return "a revealed part names operand " + std::to_string(part.operand);
   }
-  const OperandSpec& spec = operands[static_cast<std::size_t>(part.operand)];
+  const OperandSpec& spec = operands[as_size(part.operand)];
   if (spec.role != Role::output && spec.role != Role::in_out) {
     return "revealed operand " + spec.name + " is no output";
   }
@@ -295,7 +296,7 @@ CorrectnessResult check_outputs(const OpContract& contract, const Problem& probl
     if (const auto reason = misfit(part, operands, outputs.bytes.size())) {
       return failed(Status::wrong_result, *reason);
     }
-    const auto operand = static_cast<std::size_t>(part.operand);
+    const auto operand = as_size(part.operand);
     inputs.set_index(part.set);
     const OutputPart output{contract,
                             problem.params,
@@ -303,8 +304,7 @@ CorrectnessResult check_outputs(const OpContract& contract, const Problem& probl
                             operand,
                             rank,
                             part.set,
-                            outputs.bytes.subspan(static_cast<std::size_t>(part.offset),
-                                                  static_cast<std::size_t>(part.bytes))};
+                            outputs.bytes.subspan(as_size(part.offset), as_size(part.bytes))};
     const CorrectnessResult result = check_part(output, inputs, plan);
     merge(total, result);
     if (!result.ok) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -39,14 +40,14 @@ OutputShape output_shape(const OperandSpec& output) {
 ReferenceCost reference_cost(const OpContract& contract, const Params& params,
                              const OutputShape& shape) {
   if (const auto matmul = contract.as_matmul(params)) {
-    return {.per_group = 2.0 * static_cast<double>(matmul->k), .groups_are_rows = false};
+    return {.per_group = 2.0 * as_double(matmul->k), .groups_are_rows = false};
   }
   if (const auto flops = contract.element_flops(params)) {
     return {.per_group = *flops, .groups_are_rows = false};
   }
   const double row =
-      contract.work(params).flops() / static_cast<double>(std::max<std::int64_t>(1, shape.rows));
-  return {.per_group = std::max(row, static_cast<double>(shape.columns)), .groups_are_rows = true};
+      contract.work(params).flops() / as_double(std::max<std::int64_t>(1, shape.rows));
+  return {.per_group = std::max(row, as_double(shape.columns)), .groups_are_rows = true};
 }
 
 std::vector<std::int64_t> random_elements(const OutputShape& shape, std::int64_t count,
@@ -56,12 +57,11 @@ std::vector<std::int64_t> random_elements(const OutputShape& shape, std::int64_t
     return static_cast<std::int64_t>(
         uniform_below(hash_u64(seed, counter++), static_cast<std::uint64_t>(bound)));
   };
-  std::vector<std::int64_t> rows(
-      static_cast<std::size_t>(std::clamp<std::int64_t>(rows_max, 1, count)));
+  std::vector<std::int64_t> rows(as_size(std::clamp<std::int64_t>(rows_max, 1, count)));
   for (std::int64_t& row : rows) row = below(shape.rows);
   std::vector<std::int64_t> elements;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = rows[static_cast<std::size_t>(i) % rows.size()];
+    const std::int64_t row = rows[as_size(i) % rows.size()];
     elements.push_back(row * shape.columns + below(shape.columns));
   }
   sort_unique(elements);
@@ -71,7 +71,7 @@ std::vector<std::int64_t> random_elements(const OutputShape& shape, std::int64_t
 std::vector<std::int64_t> tile_corners(const OutputShape& shape, std::int64_t rows_max) {
   std::vector<std::int64_t> rows = edges(shape.rows);
   if (static_cast<std::int64_t>(rows.size()) > rows_max) {
-    rows.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, rows_max)));
+    rows.resize(as_size(std::max<std::int64_t>(1, rows_max)));
   }
   std::vector<std::int64_t> elements;
   for (const std::int64_t row : rows) {

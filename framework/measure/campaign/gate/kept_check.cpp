@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/text.hpp"
 #include "measure/campaign/gate/changed_inputs.hpp"
@@ -103,7 +104,7 @@ class KeptCheck {
           std::isnan(value) ? Status::nan_result : Status::wrong_result,
           name(kept, elements[e], set) + " is " + number_text(value) + " " + when +
               (row.whole ? " with all rows of " : " with row " + std::to_string(row.row) + " of ") +
-              operands_[static_cast<std::size_t>(row.operand)].name + " changed, expected " +
+              operands_[as_size(row.operand)].name + " changed, expected " +
               number_text(expected[e].value) + " +- " + number_text(expected[e].tolerance));
     }
     return true;
@@ -114,8 +115,8 @@ class KeptCheck {
     std::vector<std::pair<double, std::int64_t>> found;
     const std::int64_t size = kept.element_bytes();
     for (std::int64_t i = 0; i < kept.count(); ++i) {
-      if (std::memcmp(kept.bytes.data() + i * size, first.bytes.data() + i * size,
-                      static_cast<std::size_t>(size)) == 0)
+      if (std::memcmp(kept.bytes.data() + i * size, first.bytes.data() + i * size, as_size(size)) ==
+          0)
         continue;
       found.emplace_back(-std::abs(kept.value(i) - first.value(i)), i);
     }
@@ -170,8 +171,7 @@ std::span<const std::byte> whole(const RevealedOutputs& shown, std::int64_t oper
     if (part.operand != operand) continue;
     const auto size = static_cast<std::int64_t>(shown.bytes.size());
     if (part.offset < 0 || part.bytes < 0 || part.offset > size - part.bytes) return {};
-    return shown.bytes.subspan(static_cast<std::size_t>(part.offset),
-                               static_cast<std::size_t>(part.bytes));
+    return shown.bytes.subspan(as_size(part.offset), as_size(part.bytes));
   }
   return {};
 }
@@ -186,7 +186,7 @@ std::optional<Stretch> stretch_of(const protocol::KeptOutput& output, const Kept
                                   const std::vector<OperandSpec>& operands) {
   if (output.operand < 0 || output.operand >= static_cast<std::int64_t>(operands.size()))
     return std::nullopt;
-  const auto operand = static_cast<std::size_t>(output.operand);
+  const auto operand = as_size(output.operand);
   const OperandSpec& spec = operands[operand];
   const std::int64_t element_bytes = dtype_bits(spec.dtype) / 8;
   const bool fits = spec.role == Role::output && element_bytes > 0 &&
@@ -194,9 +194,7 @@ std::optional<Stretch> stretch_of(const protocol::KeptOutput& output, const Kept
                     output.bytes <= spec.bytes() - output.begin;
   if (!fits) return std::nullopt;
   return Stretch{spec, operand, output.begin / element_bytes,
-                 std::span(kept.bytes)
-                     .subspan(static_cast<std::size_t>(output.offset),
-                              static_cast<std::size_t>(output.bytes))};
+                 std::span(kept.bytes).subspan(as_size(output.offset), as_size(output.bytes))};
 }
 
 }  // namespace
@@ -235,7 +233,7 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
     inputs.set_index(output.set);
     bool is_right = true;
     if (output.overwritten) {
-      const auto& row = kept.overwritten[static_cast<std::size_t>(*output.overwritten)];
+      const auto& row = kept.overwritten[as_size(*output.overwritten)];
       is_right = is_row_of(row, check.operands()) &&
                  check.agrees(*stretch, output.set, row,
                               hash_combine(seed, static_cast<std::uint64_t>(output.offset)), when);
@@ -248,12 +246,11 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
                              output.begin + output.bytes <= static_cast<std::int64_t>(all.size());
       if (!has_first) continue;
       const Stretch of_first{stretch->spec, stretch->operand, stretch->first,
-                             all.subspan(static_cast<std::size_t>(output.begin),
-                                         static_cast<std::size_t>(output.bytes))};
+                             all.subspan(as_size(output.begin), as_size(output.bytes))};
       is_right = check.equals(*stretch, of_first, output.set, when);
       executions.insert(output.sample);
-      checks.share = std::min(checks.share, static_cast<double>(output.bytes) /
-                                                static_cast<double>(stretch->spec.bytes()));
+      checks.share =
+          std::min(checks.share, as_double(output.bytes) / as_double(stretch->spec.bytes()));
     }
     if (!is_right) {
       if (check.result().ok) check.fail(Status::wrong_result, "a changed row does not exist");
@@ -272,7 +269,7 @@ CorrectnessResult check_again(const OpContract& contract, const Problem& problem
   KeptCheck check(contract, problem, inputs, rank);
   for (const protocol::RevealedPart& part : again.revealed.parts) {
     if (!values.equal_those_of_first(check.operands(), part.set)) continue;
-    const auto operand = static_cast<std::size_t>(part.operand);
+    const auto operand = as_size(part.operand);
     if (part.operand < 0 || operand >= check.operands().size()) continue;
     const OperandSpec& spec = check.operands()[operand];
     const std::span<const std::byte> now = whole(again, part.operand);
@@ -288,7 +285,7 @@ CorrectnessResult check_again(const OpContract& contract, const Problem& problem
 
 std::string kept_method(const KeptChecks& checks, const std::string& when) {
   if (checks.executions == 0 && checks.rows == 0 && checks.redrawn == 0) return {};
-  const double missed = std::pow(0.9, static_cast<double>(checks.executions));
+  const double missed = std::pow(0.9, as_double(checks.executions));
   std::string text =
       std::to_string(checks.executions) + " executions " + when + " against the first output";
   if (checks.share < 1) {

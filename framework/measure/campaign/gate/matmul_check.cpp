@@ -3,13 +3,14 @@
 #include <cmath>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {
 
 std::vector<double> random_signs(std::int64_t count, std::uint64_t seed) {
-  std::vector<double> signs(static_cast<std::size_t>(count));
+  std::vector<double> signs(as_size(count));
   for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = (hash_u64(seed, i) >> 63) ? 1.0 : -1.0;
   return signs;
 }
@@ -23,12 +24,12 @@ double dot(std::span<const double> a, std::span<const double> b) {
 // B x, where B lies [k, n] or, transposed, [n, k]; each is read along its rows.
 std::vector<double> times_signs(const OpContract::Matmul& matmul, const InputReader& inputs,
                                 int rank, std::span<const double> x) {
-  std::vector<double> product(static_cast<std::size_t>(matmul.k), 0.0);
+  std::vector<double> product(as_size(matmul.k), 0.0);
   if (matmul.b_transposed) {
     std::vector<double> row(product.size());
     for (std::int64_t j = 0; j < matmul.n; ++j) {
       inputs.read(rank, matmul.b, j * matmul.k, row);
-      const double sign = x[static_cast<std::size_t>(j)];
+      const double sign = x[as_size(j)];
       for (std::size_t i = 0; i < row.size(); ++i) product[i] += sign * row[i];
     }
     return product;
@@ -36,7 +37,7 @@ std::vector<double> times_signs(const OpContract::Matmul& matmul, const InputRea
   std::vector<double> row(x.size());
   for (std::int64_t i = 0; i < matmul.k; ++i) {
     inputs.read(rank, matmul.b, i * matmul.n, row);
-    product[static_cast<std::size_t>(i)] = dot(row, x);
+    product[as_size(i)] = dot(row, x);
   }
   return product;
 }
@@ -49,9 +50,9 @@ std::optional<FreivaldsFailure> freivalds(
     double element_tolerance, std::uint64_t seed) {
   const std::vector<double> x = random_signs(matmul.n, seed);
   const std::vector<double> bx = times_signs(matmul, inputs, rank, x);
-  const double tolerance = 8 * element_tolerance * std::sqrt(static_cast<double>(matmul.n));
-  std::vector<double> a_row(static_cast<std::size_t>(matmul.k));
-  std::vector<double> c_row(static_cast<std::size_t>(matmul.n));
+  const double tolerance = 8 * element_tolerance * std::sqrt(as_double(matmul.n));
+  std::vector<double> a_row(as_size(matmul.k));
+  std::vector<double> c_row(as_size(matmul.n));
   for (std::int64_t i = 0; i < matmul.m; ++i) {
     inputs.read(rank, matmul.a, i * matmul.k, a_row);
     output_row(i, c_row);

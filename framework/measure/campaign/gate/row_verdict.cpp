@@ -3,7 +3,6 @@
 #include "measure/campaign/gate/row_verdict.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "core/text/text.hpp"

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/text.hpp"
 
 #include "host/protocol.hpp"
@@ -73,7 +74,7 @@ std::optional<double> moved(std::optional<double> before, std::optional<double> 
   return relative_move(*before, *after);
 }
 
-const GateSignal& row(Judged what) { return judged_signals[static_cast<std::size_t>(what)]; }
+const GateSignal& row(Judged what) { return judged_signals[as_size(what)]; }
 
 class Judge {
  public:
@@ -218,8 +219,8 @@ Verdict judge_validity(const Measurement& measurement, const ValidityThresholds&
   if (!chunks_show_throttling(measurement)) {
     judge.add(throttled, stated(signal_name::throttled_periods));
   }
-  const auto kept = static_cast<double>(measurement.samples.size());
-  const auto dropped = static_cast<double>(measurement.samples_dropped);
+  const auto kept = as_double(measurement.samples.size());
+  const auto dropped = as_double(measurement.samples_dropped);
   if (dropped > 0 && dropped / (kept + dropped) > thresholds.dropped_fraction_suspect) {
     judge.raise(Status::suspect, "samples that did not overlap", dropped / (kept + dropped),
                 thresholds.dropped_fraction_suspect);

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark {
 namespace {
 
@@ -22,7 +24,7 @@ std::vector<Meeting> meetings(const Stack& stack, std::size_t ranks) {
   std::iota(all.begin(), all.end(), 0);
   std::vector<Meeting> found;
   for (const StackStep& step : stack.steps) {
-    const KernelCase& kernel = stack.kernels[static_cast<std::size_t>(step.kernel)];
+    const KernelCase& kernel = stack.kernels[as_size(step.kernel)];
     if (!kernel.is_collective()) continue;
     const auto members = stack.members.find(step.kernel);
     found.push_back({&kernel.problem, members == stack.members.end() ? all : members->second});
@@ -60,14 +62,14 @@ class Rendezvous {
       if (std::ranges::any_of(meeting.members, [&](int m) { return !is_next(m, meeting); })) {
         continue;
       }
-      for (const int m : meeting.members) ++next_[static_cast<std::size_t>(m)];
+      for (const int m : meeting.members) ++next_[as_size(m)];
       return true;
     }
     return false;
   }
 
   bool is_next(int rank, const Meeting& meeting) const {
-    const auto r = static_cast<std::size_t>(rank);
+    const auto r = as_size(rank);
     return r < all_.size() && next_[r] < all_[r].size() && all_[r][next_[r]] == meeting;
   }
 
@@ -75,7 +77,7 @@ class Rendezvous {
     const Meeting& meeting = all_[rank][next_[rank]];
     const auto other =
         std::ranges::find_if(meeting.members, [&](int m) { return !is_next(m, meeting); });
-    const auto there = static_cast<std::size_t>(*other);
+    const auto there = as_size(*other);
     const std::size_t low = std::min(rank, there), high = std::max(rank, there);
     return "collective " + std::to_string(next_[low] + 1) + " is " +
            next_text(all_[low], next_[low]) + " on rank " + std::to_string(low) + " and " +
@@ -91,7 +93,7 @@ class Rendezvous {
 std::optional<std::string> collective_mismatch(std::span<const Stack> per_rank) {
   for (const Stack& stack : per_rank) {
     for (const Meeting& meeting : meetings(stack, per_rank.size())) {
-      const auto ranks = static_cast<std::size_t>(meeting.problem->params.at("ranks"));
+      const auto ranks = as_size(meeting.problem->params.at("ranks"));
       if (ranks == meeting.members.size()) continue;
       return meeting.problem->text() + ": " + std::to_string(meeting.members.size()) + " of the " +
              std::to_string(per_rank.size()) + " ranks would meet in it";

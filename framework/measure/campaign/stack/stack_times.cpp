@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -14,7 +15,7 @@ std::size_t operator_index(std::vector<OperatorTime>& operators, const StackStep
   const auto known = std::find_if(operators.begin(), operators.end(), [&](const OperatorTime& o) {
     return o.name == step.operator_name && o.layer_type == step.layer_type;
   });
-  if (known != operators.end()) return static_cast<std::size_t>(known - operators.begin());
+  if (known != operators.end()) return as_size(known - operators.begin());
   operators.push_back({.name = step.operator_name, .layer_type = step.layer_type});
   return operators.size() - 1;
 }
@@ -26,7 +27,7 @@ double total_ns(std::span<const TimedSample> steps) {
 }
 
 bool is_shift(const Stack& stack, const StackStep& step) {
-  const auto kernel = static_cast<std::size_t>(step.kernel);
+  const auto kernel = as_size(step.kernel);
   return kernel < stack.kernels.size() && stack.kernels[kernel].problem.op == "send_recv";
 }
 
@@ -235,7 +236,7 @@ std::optional<double> mean_ns(std::span<const Stack> per_rank, const StackSteps&
                      }
                    });
   if (executions == 0) return std::nullopt;
-  return sum_ns / static_cast<double>(executions);
+  return sum_ns / as_double(executions);
 }
 
 }  // namespace halmark

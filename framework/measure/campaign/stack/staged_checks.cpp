@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
+#include "core/ranges.hpp"
 #include "core/text/units.hpp"
 #include "measure/campaign/gate/kept_check.hpp"
 #include "measure/campaign/shard_sampling.hpp"
@@ -39,7 +41,7 @@ bool can_execute_afresh(const Problem& given) {
 
 void keep_worst(std::vector<Signal>& kept, std::vector<Signal> of_rank) {
   for (Signal& signal : of_rank) {
-    if (std::ranges::find(kernel_signals, signal.name) == kernel_signals.end()) continue;
+    if (!contains(kernel_signals, signal.name)) continue;
     const auto known = std::ranges::find(kept, signal.name, &Signal::name);
     if (known == kept.end()) {
       kept.push_back(std::move(signal));
@@ -159,7 +161,7 @@ std::optional<WorkerFailure> StagedStacks::check_executions(int executions, doub
     times_ns.push_back(std::max(1.0, *time_ns));
   }
   if (auto failure = execute_on_own_inputs()) return failure;
-  const double share_ns = budget_s * ns_per_s / static_cast<double>(kernels_.size());
+  const double share_ns = budget_s * ns_per_s / as_double(kernels_.size());
   for (std::size_t id = 0; id < kernels_.size(); ++id) {
     const std::vector<int> holders = holders_of(id);
     if (holders.empty() || accumulates(kernels_[id].problem)) continue;
@@ -186,8 +188,7 @@ std::optional<WorkerFailure> StagedStacks::check_executions_of(
     std::size_t id, std::span<const int> holders, const protocol::OutputChecks& checks) {
   std::vector<RevealAnswer> firsts;
   for (const int rank : holders) {
-    if (auto failure = check_kernel(static_cast<std::size_t>(rank), id, after_loop_plan(0),
-                                    std::nullopt, &firsts)) {
+    if (auto failure = check_kernel(as_size(rank), id, after_loop_plan(0), std::nullopt, &firsts)) {
       return failure;
     }
   }
@@ -206,10 +207,10 @@ std::optional<WorkerFailure> StagedStacks::check_executions_of(
     culprit_ = kernels_[id];
     return failure;
   }
-  Held& shown = held_[static_cast<std::size_t>(holders.front())][id];
+  Held& shown = held_[as_size(holders.front())][id];
   KeptChecks least;
   for (std::size_t i = 0; i < holders.size(); ++i) {
-    const auto rank = static_cast<std::size_t>(holders[i]);
+    const auto rank = as_size(holders[i]);
     const KeptResult found = compare_kept(rank, id, *outcomes[i], firsts[i]);
     if (!found.result.ok) return wrong(rank, id, found.result);
     if (i == 0 || found.checks.executions < least.executions) least = found.checks;

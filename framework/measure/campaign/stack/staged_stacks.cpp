@@ -7,7 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
+#include "core/ranges.hpp"
 #include "host/process/arena.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
@@ -60,14 +62,14 @@ std::vector<int> StagedStacks::shards_of(const KernelCase& kernel_case) const {
   std::vector<int> out;
   for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
     const auto& kernels = per_rank_[rank].kernels;
-    if (std::ranges::find(kernels, kernel_case) == kernels.end()) continue;
+    if (!contains(kernels, kernel_case)) continue;
     out.push_back(static_cast<int>(rank));
   }
   return out;
 }
 
 double StagedStacks::first_ns(const KernelCase& kernel_case) const {
-  const auto id = static_cast<std::size_t>(id_of(kernel_case));
+  const auto id = as_size(id_of(kernel_case));
   for (const auto& held : held_) {
     if (held[id].sets > 0) return held[id].staged.one_time.first_ns;
   }
@@ -92,7 +94,7 @@ void StagedStacks::list_kernels() {
   for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
     const Stack& stack = per_rank_[rank];
     for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
-      Held& held = held_[rank][static_cast<std::size_t>(id_of(stack.kernels[k]))];
+      Held& held = held_[rank][as_size(id_of(stack.kernels[k]))];
       held.instances = std::max<std::int64_t>({1, held.instances, stack.instances[k]});
       const auto members = stack.members.find(static_cast<std::int32_t>(k));
       if (members != stack.members.end()) held.members = members->second;
@@ -102,7 +104,7 @@ void StagedStacks::list_kernels() {
   for (const KernelCase& k : options_.beside) {
     if (!shards_of(k).empty()) continue;
     for (auto& held : held_) {
-      auto& instances = held[static_cast<std::size_t>(id_of(k))].instances;
+      auto& instances = held[as_size(id_of(k))].instances;
       if (instances == 0) instances = std::max(1, k.sets);
     }
   }
@@ -115,12 +117,12 @@ void StagedStacks::afford_sets(std::vector<Held>& held, std::int64_t bytes_max) 
     held[id].sets = static_cast<int>(std::min<std::int64_t>(held[id].instances, 1 << 20));
   }
   for (const bool keeps_ring : {true, false}) {
-    const auto wanted = static_cast<double>(bytes_of(held));
-    if (wanted <= static_cast<double>(bytes_max)) return;
-    const double share = static_cast<double>(bytes_max) / wanted;
+    const auto wanted = as_double(bytes_of(held));
+    if (wanted <= as_double(bytes_max)) return;
+    const double share = as_double(bytes_max) / wanted;
     for (std::size_t id = 0; id < held.size(); ++id) {
       if (held[id].sets == 0) continue;
-      const auto fitting = static_cast<int>(share * static_cast<double>(held[id].sets));
+      const auto fitting = static_cast<int>(share * as_double(held[id].sets));
       const int ring = keeps_ring ? std::max(1, kernels_[id].sets) : 1;
       held[id].sets = std::clamp(fitting, std::min(ring, held[id].sets), held[id].sets);
     }
@@ -149,7 +151,7 @@ std::optional<WorkerFailure> StagedStacks::plan_memory() {
   const auto ranks = options_.job ? std::int64_t{options_.job->nodes.front().ranks}
                                   : static_cast<std::int64_t>(per_rank_.size());
   const RunMemory memory = run_memory();
-  const auto room = static_cast<double>(memory.may_use_bytes() + halmark::bytes_of(arenas()));
+  const auto room = as_double(memory.may_use_bytes() + halmark::bytes_of(arenas()));
   const auto share = static_cast<std::int64_t>(options_.memory_fraction * room) / ranks;
   std::vector<std::int64_t> wanted, least;
   for (auto& held : held_) {
@@ -253,7 +255,7 @@ void StagedStacks::note_sets(const KernelCase& kernel_case, const Held& held) {
 }
 
 std::optional<StagedStacks::Kernel> StagedStacks::kernel(const KernelCase& kernel_case) const {
-  const auto id = static_cast<std::size_t>(id_of(kernel_case));
+  const auto id = as_size(id_of(kernel_case));
   for (std::size_t rank = 0; id < kernels_.size() && rank < held_.size(); ++rank) {
     const Held& held = held_[rank][id];
     if (held.sets > 0) {
@@ -289,12 +291,12 @@ std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::span<const St
     // By id: the instances that one repetition goes through.
     std::map<std::int64_t, std::int32_t> passed;
     for (const StackStep& step : stack.steps) {
-      std::int32_t& last = passed[ids[static_cast<std::size_t>(step.kernel)]];
+      std::int32_t& last = passed[ids[as_size(step.kernel)]];
       last = std::max(last, step.instance + 1);
     }
     for (const StackStep& step : stack.steps) {
-      const std::int64_t id = ids[static_cast<std::size_t>(step.kernel)];
-      const int sets = std::max(1, held_[rank][static_cast<std::size_t>(id)].staged.sets);
+      const std::int64_t id = ids[as_size(step.kernel)];
+      const int sets = std::max(1, held_[rank][as_size(id)].staged.sets);
       request.steps.push_back(
           {.id = id, .set = step.instance % sets, .advance = passed[id] % sets});
     }

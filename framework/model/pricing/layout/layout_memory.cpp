@@ -3,6 +3,7 @@
 // costs more than pricing the load that it is asked for.
 #include "model/pricing/layout/layout_memory.hpp"
 
+#include "core/numeric/cast.hpp"
 #include "kernels/routing.hpp"
 
 namespace halmark {
@@ -25,7 +26,7 @@ const std::vector<StageMemory>& LayoutMemory::stages(Layouts::Id layout, std::in
     cut.stages.push_back(shape.stage);
     for (std::size_t type = 0; type < shape.counts.size(); ++type) {
       for (const std::int32_t index : cut.layer_types[type].operators) {
-        cut.operators[static_cast<std::size_t>(index)].stage_counts.push_back(
+        cut.operators[as_size(index)].stage_counts.push_back(
             static_cast<std::int64_t>(shape.counts[type]));
       }
     }
@@ -58,8 +59,7 @@ std::int64_t LayoutMemory::activation_bytes(Layouts::Id layout, std::int64_t tok
     const int ep = rank_class.parallel.ep;
     const auto heaviest =
         rows_of(counts, local_experts(experts.experts, ep, heaviest_rank(counts, ep)));
-    step.expert_use->imbalance =
-        static_cast<double>(heaviest) * ep / static_cast<double>(all * experts.top_k);
+    step.expert_use->imbalance = as_double(heaviest) * ep / as_double(all * experts.top_k);
   }
   it->second = memory_use(step).largest.activation_bytes;
   return it->second;

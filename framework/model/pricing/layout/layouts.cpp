@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/graph/rank_places.hpp"
@@ -95,15 +96,15 @@ std::int32_t Layouts::cut_of(const Parallel& parallel) {
   if (!is_new) return it->second;
   const OperatorGraph of_pp = graph({.pp = parallel.pp, .stages = parallel.stages},
                                     classes_.front().precision, Phase::decode, {});
-  Cut made{.shapes = {},
-           .step = {.micro_batches = static_cast<double>(parallel.pp),
-                    .spread = unconfirmed_spread(of_pp.spec)}};
+  Cut made{
+      .shapes = {},
+      .step = {.micro_batches = as_double(parallel.pp), .spread = unconfirmed_spread(of_pp.spec)}};
   for (std::size_t s = 0; s < of_pp.stages.size(); ++s) {
     StageShape shape{.counts = std::vector<double>(of_pp.layer_types.size(), 0),
                      .stage = of_pp.stages[s],
                      .first_stage = static_cast<std::int32_t>(s)};
     for (const std::int32_t type : of_pp.stage_sequence(s)) {
-      ++shape.counts[static_cast<std::size_t>(type)];
+      ++shape.counts[as_size(type)];
     }
     for (std::size_t type = 0; type < shape.counts.size(); ++type) {
       if (shape.counts[type] == 0) continue;
@@ -122,12 +123,12 @@ std::int32_t Layouts::cut_of(const Parallel& parallel) {
 }
 
 RankTemplate& Layouts::operators(std::int32_t of_class, Phase phase) {
-  RankClass& of = classes_[static_cast<std::size_t>(of_class)];
+  RankClass& of = classes_[as_size(of_class)];
   return phase == Phase::decode ? of.decode.front() : of.prefill.front();
 }
 
 RankTemplate& Layouts::operators(std::int32_t of_class, Phase phase, const RankLoad& load) {
-  RankClass& of = classes_[static_cast<std::size_t>(of_class)];
+  RankClass& of = classes_[as_size(of_class)];
   auto& known = phase == Phase::decode ? of.decode : of.prefill;
   for (RankTemplate& one : known) {
     if (one.agrees_with(load)) return one;
@@ -145,12 +146,11 @@ RankTemplate& Layouts::operators(std::int32_t of_class, Phase phase, const RankL
 // They move tokens of the model's width in the activations' type, whatever the layout.
 std::vector<Operator> Layouts::hand_over(Id layout, std::int64_t tokens) {
   const Facts& facts = (*this)[layout];
-  RankClass& alone = classes_[static_cast<std::size_t>(rank_class(facts.rank_class).alone)];
+  RankClass& alone = classes_[as_size(rank_class(facts.rank_class).alone)];
   if (alone.hand_over.empty()) {
     const OperatorGraph of_two = graph({.pp = 2}, alone.precision, Phase::decode, {});
-    for (const std::int32_t index :
-         of_two.layer_types[static_cast<std::size_t>(pipeline_type_)].operators) {
-      alone.hand_over.push_back(of_two.operators[static_cast<std::size_t>(index)]);
+    for (const std::int32_t index : of_two.layer_types[as_size(pipeline_type_)].operators) {
+      alone.hand_over.push_back(of_two.operators[as_size(index)]);
     }
   }
   std::vector<Operator> out = alone.hand_over;

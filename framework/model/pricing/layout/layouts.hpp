@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
+#include "core/numeric/cast.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/layout/rank_template.hpp"
 #include "model/pricing/step_sum.hpp"
@@ -52,14 +53,12 @@ class Layouts {
     std::int32_t cut = 0;                 // see stages()
     std::optional<Refusal> refusal = {};  // why no batch is possible; the rest is absent then
   };
-  const Facts& operator[](Id layout) const { return layouts_[static_cast<std::size_t>(layout)]; }
+  const Facts& operator[](Id layout) const { return layouts_[as_size(layout)]; }
   const std::vector<StageShape>& stages(Id layout) const { return cut(layout).shapes; }
   // A step over times of one micro-batch per layer type.
   const StepSum& step(Id layout) const { return cut(layout).step; }
 
-  const RankClass& rank_class(std::int32_t of) const {
-    return classes_[static_cast<std::size_t>(of)];
-  }
+  const RankClass& rank_class(std::int32_t of) const { return classes_[as_size(of)]; }
   std::size_t layer_types() const { return layer_types_; }
   // The operators of a micro-batch; without a load those that see no context.
   RankTemplate& operators(std::int32_t of_class, Phase phase);
@@ -79,7 +78,7 @@ class Layouts {
     std::vector<StageShape> shapes;
     StepSum step;
   };
-  const Cut& cut(Id layout) const { return cuts_[static_cast<std::size_t>((*this)[layout].cut)]; }
+  const Cut& cut(Id layout) const { return cuts_[as_size((*this)[layout].cut)]; }
   std::int32_t class_of(const Parallel& parallel, const Precision& precision);
   std::int32_t cut_of(const Parallel& parallel);
   OperatorGraph graph(const Parallel& parallel, const Precision& precision, Phase phase,

@@ -2,11 +2,11 @@
 // problems stand for all ranks, so that each finds its kernels under the same name.
 #include "model/pricing/layout/places.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark {
@@ -42,7 +42,7 @@ class Places {
     if (!usual_[op]) return {};
     std::string text;
     for (const std::int32_t problem : *usual_[op]) {
-      text += (problem == nothing ? "" : texts_[static_cast<std::size_t>(problem)]) + '\n';
+      text += (problem == nothing ? "" : texts_[as_size(problem)]) + '\n';
     }
     return sha256_of(text).substr(0, digits);
   }
@@ -63,18 +63,18 @@ class Places {
   void visit(const std::vector<std::int32_t>& sequence, const Visit& each) const {
     std::vector<std::int32_t> ops;
     for (const std::int32_t type : sequence) {
-      const auto& layer = graph_.layer_types[static_cast<std::size_t>(type)].operators;
+      const auto& layer = graph_.layer_types[as_size(type)].operators;
       ops.insert(ops.end(), layer.begin(), layer.end());
     }
     const auto problem_at = [&](std::size_t i) {
-      return i < ops.size() ? problem_[static_cast<std::size_t>(ops[i])] : nothing;
+      return i < ops.size() ? problem_[as_size(ops[i])] : nothing;
     };
     for (std::size_t i = 0; i < ops.size(); ++i) {
       Place place{};
       // Before the first there is nothing: the index wraps beyond the last.
       for (std::size_t b = 0; b < before; ++b) place[b] = problem_at(i - before + b);
       place[before] = problem_at(i + 1);
-      each(static_cast<std::size_t>(ops[i]), place);
+      each(as_size(ops[i]), place);
     }
   }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
+
 namespace halmark {
 
 namespace {
@@ -36,8 +39,7 @@ bool is_same_function(const Entry& a, const Entry& b) {
   if (!std::ranges::equal(x.local_terms, y.local_terms, is_same_term)) return false;
   const auto &p = x.local.params.items(), &q = y.local.params.items();
   for (std::size_t i = 0; i < p.size(); ++i) {
-    const bool is_moving =
-        std::ranges::find(x.local_terms, i, &ParamTerm::param) != x.local_terms.end();
+    const bool is_moving = contains(x.local_terms, i, &ParamTerm::param);
     if (!is_moving && !is_derived(*a.contract, p[i].name) && p[i] != q[i]) return false;
   }
   return true;
@@ -80,7 +82,7 @@ RankTemplate::RankTemplate(const OperatorGraph& graph, ProblemForms& forms)
   }
   for (std::size_t type = 0; type < graph.layer_types.size(); ++type) {
     for (const std::int32_t index : graph.layer_types[type].operators) {
-      entries_[static_cast<std::size_t>(index)].layer_type = static_cast<std::int32_t>(type);
+      entries_[as_size(index)].layer_type = static_cast<std::int32_t>(type);
     }
   }
   sort_entries();
@@ -95,7 +97,7 @@ bool RankTemplate::agrees_with(const RankLoad& load) const {
 std::size_t RankTemplate::term_index(const SizeTerm::Pointer& term) {
   const auto at =
       std::ranges::find_if(terms_, [&](const Term& known) { return *known.term == *term; });
-  const auto index = static_cast<std::size_t>(at - terms_.begin());
+  const auto index = as_size(at - terms_.begin());
   if (at == terms_.end()) terms_.push_back({.term = term});
   return index;
 }
@@ -128,7 +130,7 @@ void RankTemplate::Entry::move(const FormedProblem& to) {
 void RankTemplate::sort_entries() {
   for (auto& entries : of_) entries.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    of_[static_cast<std::size_t>(entries_[i].dependence)].push_back(i);
+    of_[as_size(entries_[i].dependence)].push_back(i);
   }
 }
 
@@ -145,7 +147,7 @@ void RankTemplate::share_tokens(const RankTemplate& other) {
 
 bool RankTemplate::is_alike_without_context(const RankTemplate& other) const {
   for (const auto dependence : {Dependence::tokens, Dependence::sequences}) {
-    const auto at = static_cast<std::size_t>(dependence);
+    const auto at = as_size(dependence);
     const bool is_alike =
         std::ranges::equal(of_[at], other.of_[at], [&](std::size_t a, std::size_t b) {
           return is_same_function(entries_[a], other.entries_[b]);

@@ -4,6 +4,8 @@
 #include <map>
 #include <ranges>
 
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "model/graph/expert_layout.hpp"
 
 namespace halmark {
@@ -59,7 +61,7 @@ std::vector<int> ranks_of_stage(const Parallel& parallel, int stage) {
 }
 
 bool are_alike(std::span<const RankPlacement> ranks, int a, int b) {
-  return ranks.empty() || ranks[static_cast<std::size_t>(a)] == ranks[static_cast<std::size_t>(b)];
+  return ranks.empty() || ranks[as_size(a)] == ranks[as_size(b)];
 }
 
 }  // namespace
@@ -83,13 +85,11 @@ int ranks_like(const Parallel& parallel, std::span<const RankPlacement> ranks, i
 }
 
 std::string meeting_device(std::span<const RankPlacement> ranks, std::span<const int> members) {
-  const auto device = [&](int rank) { return ranks[static_cast<std::size_t>(rank)].device; };
+  const auto device = [&](int rank) { return ranks[as_size(rank)].device; };
   const bool is_one =
       std::ranges::all_of(members, [&](int m) { return device(m) == device(members.front()); });
   if (is_one) return device(members.front());
-  std::string out;
-  for (const int member : members) out += (out.empty() ? "" : "+") + device(member);
-  return out;
+  return join(members, "+", device);
 }
 
 }  // namespace halmark

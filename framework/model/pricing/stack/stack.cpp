@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/graph/expert_layout.hpp"
@@ -44,8 +45,8 @@ std::vector<Stack> stacks_of(const OperatorGraph& graph, const StackPlacement& p
   const auto stack_of = [&](int stage, int expert_rank, int place) -> const StageStack& {
     const auto [it, is_new] = stacks.try_emplace({stage, expert_rank, place});
     if (is_new) {
-      it->second = stage_stack(graph, placement.of_rank(place), static_cast<std::size_t>(stage),
-                               expert_rank, layers_of(static_cast<std::size_t>(stage)));
+      it->second = stage_stack(graph, placement.of_rank(place), as_size(stage), expert_rank,
+                               layers_of(as_size(stage)));
     }
     return it->second;
   };
@@ -58,7 +59,7 @@ std::vector<Stack> stacks_of(const OperatorGraph& graph, const StackPlacement& p
             stack_of(stage, layout.rank(replica, tensor), placement.ranks.empty() ? 0 : rank);
         out.push_back(made.stack);
         if (!graph.configuration.places.empty()) {
-          out.back().place = graph.configuration.places[static_cast<std::size_t>(rank)];
+          out.back().place = graph.configuration.places[as_size(rank)];
         }
         for (const auto& [kernel, split] : made.splits) {
           auto members = meeting_ranks(parallel, split, replica, stage, tensor);
@@ -76,7 +77,7 @@ std::vector<Stack> stacks_of(const OperatorGraph& graph, const StackPlacement& p
 StackPlacement StackPlacement::of_rank(int index) const {
   if (ranks.empty()) return *this;
   StackPlacement out = *this;
-  const RankPlacement& own = ranks[static_cast<std::size_t>(index)];
+  const RankPlacement& own = ranks[as_size(index)];
   out.backend = own.backend;
   out.device = own.device;
   out.parts = own.parts;
@@ -113,7 +114,7 @@ void drop_idle_kernels(Stack& stack, Stack& whole) {
   std::vector<std::int32_t> place(stack.kernels.size(), -1);
   Stack kept, of_whole;
   for (StackStep& step : stack.steps) {
-    const auto k = static_cast<std::size_t>(step.kernel);
+    const auto k = as_size(step.kernel);
     if (place[k] < 0) {
       place[k] = static_cast<std::int32_t>(kept.kernels.size());
       kept.kernels.push_back(stack.kernels[k]);
@@ -142,14 +143,13 @@ std::vector<Stack> build_short_stacks(const OperatorGraph& graph, const StackPla
     double bytes = 0;
     for (std::size_t k = 0; k < out[rank].kernels.size(); ++k) {
       if (has_arguments_of_earlier(out[rank], k)) continue;
-      bytes += static_cast<double>(whole[rank].instances[k]) *
-               constant_bytes(out[rank].kernels[k].problem);
+      bytes += as_double(whole[rank].instances[k]) * constant_bytes(out[rank].kernels[k].problem);
     }
-    const double own = static_cast<double>(placement.of_rank(static_cast<int>(rank)).ring_bytes);
+    const double own = as_double(placement.of_rank(static_cast<int>(rank)).ring_bytes);
     const double ring = std::min(own, bytes);
     out[rank].instances.resize(out[rank].kernels.size());
     for (std::size_t k = 0; k < out[rank].kernels.size(); ++k) {
-      const auto once = static_cast<double>(whole[rank].instances[k]);
+      const auto once = as_double(whole[rank].instances[k]);
       const double sets = bytes > 0 ? std::ceil(once * ring / bytes) : 1;
       out[rank].instances[k] =
           std::clamp<std::int64_t>(static_cast<std::int64_t>(sets), 1, out[rank].kernels[k].sets);

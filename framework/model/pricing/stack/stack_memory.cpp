@@ -1,6 +1,7 @@
 // The model counts what a deployment has to keep; a stack holds the operands of its kernels.
 #include "model/pricing/stack/stack_memory.hpp"
 
+#include "core/numeric/cast.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/context_split.hpp"
 
@@ -18,15 +19,15 @@ std::int64_t constant_operand_bytes(const Problem& given) {
 }
 
 bool is_idle(const Operator& op, int expert_rank) {
-  return !op.of_expert_rank.empty() && !op.of_expert_rank[static_cast<std::size_t>(expert_rank)];
+  return !op.of_expert_rank.empty() && !op.of_expert_rank[as_size(expert_rank)];
 }
 
 // Keys and values of one sequence in a stage that no query of the window sees any more.
 std::int64_t beyond_window_bytes(const OperatorGraph& graph, const Stage& stage) {
   std::int64_t bytes = 0;
   for (std::int64_t layer = stage.first_layer; layer < stage.first_layer + stage.layers; ++layer) {
-    const std::int32_t type = graph.layers[static_cast<std::size_t>(layer)];
-    for (LayerCache cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+    const std::int32_t type = graph.layers[as_size(layer)];
+    for (LayerCache cache : graph.layer_types[as_size(type)].caches) {
       const std::int64_t kept = cache.bytes(kept_tokens(graph, cache), &Extent::local);
       cache.tokens_max = 0;
       bytes += cache.bytes(kept_tokens(graph, cache), &Extent::local) - kept;

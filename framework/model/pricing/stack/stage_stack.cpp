@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/pricing/layout/places.hpp"
 #include "model/pricing/pipeline.hpp"
@@ -18,7 +19,7 @@ namespace {
 double stage_constant_bytes(const OperatorGraph& graph, std::size_t stage) {
   double bytes = 0;
   for (const Operator& op : graph.operators) {
-    bytes += static_cast<double>(op.stage_counts[stage]) * op.local_work.constant_bytes;
+    bytes += as_double(op.stage_counts[stage]) * op.local_work.constant_bytes;
   }
   return bytes;
 }
@@ -30,7 +31,7 @@ void place_meeting(const OperatorGraph& graph, const Operator& op, const StackPl
       meeting_ranks(graph.configuration.parallel, op.split, placement.rank);
   out.device = meeting_device(placement.ranks, members);
   for (const int member : members) {
-    out.parts = std::max(out.parts, placement.ranks[static_cast<std::size_t>(member)].parts);
+    out.parts = std::max(out.parts, placement.ranks[as_size(member)].parts);
   }
 }
 
@@ -57,7 +58,7 @@ KernelCase place(const OperatorGraph& graph, const Operator& op, const Problem& 
   out.device = placement.device;
   out.parts = placement.parts > 0 ? placement.parts : devices;
   if (placement.rank >= 0) {
-    const int at_once = placement.ranks[static_cast<std::size_t>(placement.rank)].at_once;
+    const int at_once = placement.ranks[as_size(placement.rank)].at_once;
     devices = std::min(devices, at_once);
     shards = std::min(shards, at_once);
     if (op.kind == OperatorKind::collective) place_meeting(graph, op, placement, out);
@@ -84,7 +85,7 @@ std::vector<std::int32_t> kernel_of_operator(const OperatorGraph& graph,
   std::vector<std::int32_t> out(graph.operators.size(), -1);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     for (const std::int32_t op : kernels[k].operators) {
-      out[static_cast<std::size_t>(op)] = static_cast<std::int32_t>(k);
+      out[as_size(op)] = static_cast<std::int32_t>(k);
     }
   }
   return out;
@@ -99,7 +100,7 @@ std::vector<const Problem*> launches_of(const Operator& op, std::optional<int> e
     for (const Problem& block : heaviest_blocks(op.of_context_rank)) out.push_back(&block);
   } else if (!expert_rank || op.of_expert_rank.empty()) {
     out.push_back(&op.local);
-  } else if (const auto& own = op.of_expert_rank[static_cast<std::size_t>(*expert_rank)]) {
+  } else if (const auto& own = op.of_expert_rank[as_size(*expert_rank)]) {
     out.push_back(&*own);
   }
   return out;
@@ -146,7 +147,7 @@ std::vector<StageKernel> kernels_of(const OperatorGraph& graph, const StackPlace
     }
   }
   const auto ring = static_cast<std::int64_t>(
-      std::min(static_cast<double>(placement.ring_bytes), stage_constant_bytes(graph, stage)));
+      std::min(as_double(placement.ring_bytes), stage_constant_bytes(graph, stage)));
   for (std::size_t k = 0; k < out.size(); ++k) {
     out[k].kernel_case.sets =
         ring_sets(ring, static_cast<std::int64_t>(constant_bytes[k]), out[k].count);
@@ -201,7 +202,7 @@ class StageSteps {
         stack_.kernels.push_back(kernel.kernel_case);
         stack_.instances.push_back(instances(of_stage, kernel));
         if (kernel.kernel_case.is_collective()) {
-          const auto op = static_cast<std::size_t>(kernel.operators.front());
+          const auto op = as_size(kernel.operators.front());
           splits_[out.place.back()] = graph_.operators[op].split;
         }
       }
@@ -229,7 +230,7 @@ class StageSteps {
 
   bool has_caches(const StageKernel& kernel) const {
     return std::ranges::any_of(kernel.operators, [&](std::int32_t op) {
-      return graph_.operators[static_cast<std::size_t>(op)].kind == OperatorKind::attention;
+      return graph_.operators[as_size(op)].kind == OperatorKind::attention;
     });
   }
 
@@ -249,12 +250,12 @@ class StageSteps {
   }
 
   void append(const Kernels& now, std::int32_t type) {
-    for (const std::int32_t index : graph_.layer_types[static_cast<std::size_t>(type)].operators) {
-      const std::int32_t kernel = now.of_operator[static_cast<std::size_t>(index)];
+    for (const std::int32_t index : graph_.layer_types[as_size(type)].operators) {
+      const std::int32_t kernel = now.of_operator[as_size(index)];
       if (kernel < 0) continue;
-      const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-      const auto place = static_cast<std::size_t>(now.place[static_cast<std::size_t>(kernel)]);
-      std::int64_t instance = next_[now.arguments[static_cast<std::size_t>(kernel)]]++;
+      const Operator& op = graph_.operators[as_size(index)];
+      const auto place = as_size(now.place[as_size(kernel)]);
+      std::int64_t instance = next_[now.arguments[as_size(kernel)]]++;
       if (is_whole_ && op.kind == OperatorKind::attention) {
         instance += micro_batch_ * stack_.instances[place] / graph_.micro_batches();
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "export/engine/launch_text.hpp"
 #include "tune/plan/deployment.hpp"
@@ -37,7 +38,7 @@ Json deployment_files(const PricedSystem& system, const ComposedStep& step,
     throw refused(refusal->text, {}, "choose more shards or a smaller batch");
   }
   const std::vector<std::string>& engines = exports::engine_names();
-  if (std::ranges::find(engines, engine) == engines.end()) {
+  if (!contains(engines, engine)) {
     throw refused("nothing is written for '" + printable(engine) + "'", {},
                   suggestion(engine, engines));
   }

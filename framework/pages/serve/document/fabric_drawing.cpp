@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -40,15 +41,13 @@ std::vector<int> drawn_places(const Topology& topology) {
 }
 
 Json figures_of(const Topology& topology) {
-  Json out = Json::array();
-  for (const fabric::LinkFigure& f : topology.figures) {
-    out.push_back({{"name", f.name},
-                   {"transport", std::string(fabric::transport_name(f.transport))},
-                   {"latency_ns", f.latency_ns},
-                   {"bytes_per_s", f.bytes_per_s},
-                   {"source", f.source}});
-  }
-  return out;
+  return json_list(topology.figures, [](const fabric::LinkFigure& f) -> Json {
+    return {{"name", f.name},
+            {"transport", fabric::transport_name(f.transport)},
+            {"latency_ns", f.latency_ns},
+            {"bytes_per_s", f.bytes_per_s},
+            {"source", f.source}};
+  });
 }
 
 // The entities that a resource of a timeline joins: "a -> b", "a - b", "a -> b #1". Nothing for
@@ -77,12 +76,11 @@ Json fabric_drawing(const Topology& topology) {
     if (places[i] >= 0) nodes.push_back({e.name, std::string(kind_name(e.kind)), e.node});
   }
   for (const fabric::Link& link : topology.links) {
-    const int from = places[static_cast<std::size_t>(link.from)];
-    const int to = places[static_cast<std::size_t>(link.to)];
+    const int from = places[as_size(link.from)];
+    const int to = places[as_size(link.to)];
     if (from >= 0 && to >= 0) links.push_back({from, to, link.figure, link.cables});
   }
-  Json notes = Json::array();
-  for (const std::string& note : topology.notes) notes.push_back(note);
+  Json notes = json_list(topology.notes);
   const std::size_t left_out = topology.entities.size() - nodes.size();
   return {{"id", topology.id},           {"name", topology.name},
           {"profile", topology.profile}, {"nodes", std::move(nodes)},
@@ -116,8 +114,8 @@ Json link_load_json(const Topology* topology, const schedule::StepSimulation& st
   Json links = Json::array();
   for (const fabric::Link& link : topology->links) {
     const auto load = loads.find(std::minmax(link.from, link.to));
-    const int from = places[static_cast<std::size_t>(link.from)];
-    const int to = places[static_cast<std::size_t>(link.to)];
+    const int from = places[as_size(link.from)];
+    const int to = places[as_size(link.to)];
     if (load == loads.end() || from < 0 || to < 0) continue;
     links.push_back({from, to, load->second.utilisation, load->second.bytes});
   }

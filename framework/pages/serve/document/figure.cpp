@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/text/text.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark::pages {
@@ -50,7 +51,7 @@ Origin times_from(const Estimate& estimate, const std::vector<TableUse>& tables)
     return share.first == Provenance::roofline || share.first == Provenance::fabric;
   });
   for (const auto& [provenance, share] : shares) {
-    if (share > 0) out.means += (out.means.empty() ? "" : " ") + meaning_of(provenance);
+    if (share > 0) append_item(out.means, " ", meaning_of(provenance));
   }
   if (!out.is_bound && shares.contains(Provenance::roofline)) {
     out.means =

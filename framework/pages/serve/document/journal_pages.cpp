@@ -40,8 +40,8 @@ Json point_json(const Evaluation& e) {
           {"tokens_per_s_per_device", estimate.tokens_per_s / e.configuration.devices()},
           {"bytes_per_rank", estimate.memory_bytes_per_rank},
           {"mfu", optional_number(mfu)},
-          {"from", std::string(provenance_name(estimate.provenance))},
-          {"status", std::string(status_name(e.status))},
+          {"from", provenance_name(estimate.provenance)},
+          {"status", status_name(e.status)},
           {"measured_ns", optional_number(e.measured_ns)}};
 }
 

@@ -1,7 +1,5 @@
 #include "pages/serve/document/page_documents.hpp"
 
-#include <algorithm>
-
 #include "core/json/json.hpp"
 #include "core/version.hpp"
 #include "export/engine/launch.hpp"
@@ -40,32 +38,26 @@ Json devices_json(const PageSources& sources) {
 }
 
 Json models_json(const PageSources& sources) {
-  Json out = Json::array();
-  for (const ModelListing& model : list_models(sources.models)) {
-    out.push_back(
-        {{"id", model.id}, {"aliases", model.aliases}, {"architecture", model.architecture}});
-  }
-  return out;
+  return json_list(list_models(sources.models), [](const ModelListing& model) -> Json {
+    return {{"id", model.id}, {"aliases", model.aliases}, {"architecture", model.architecture}};
+  });
 }
 
 Json fabrics_json(const PageSources& sources) {
-  Json out = Json::array();
-  for (const fabric::Topology& topology : fabric::known_fabrics(sources.fabrics)) {
-    out.push_back({{"id", topology.id},
-                   {"name", topology.name},
-                   {"profile", topology.profile},
-                   {"device", topology.device},
-                   {"devices", topology.devices().size()}});
-  }
-  return out;
+  return json_list(fabric::known_fabrics(sources.fabrics),
+                   [](const fabric::Topology& topology) -> Json {
+                     return {{"id", topology.id},
+                             {"name", topology.name},
+                             {"profile", topology.profile},
+                             {"device", topology.device},
+                             {"devices", topology.devices().size()}};
+                   });
 }
 
 Json glossary_json() {
-  Json out = Json::array();
-  for (const report::Term& term : report::glossary()) {
-    out.push_back({{"word", term.word}, {"meaning", term.meaning}, {"formula", term.formula}});
-  }
-  return out;
+  return json_list(report::glossary(), [](const report::Term& term) -> Json {
+    return {{"word", term.word}, {"meaning", term.meaning}, {"formula", term.formula}};
+  });
 }
 
 }  // namespace

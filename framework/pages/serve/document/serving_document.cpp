@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "pages/serve/document/figure.hpp"
 #include "report/text/quantity.hpp"
 
@@ -62,15 +63,14 @@ Json figures_of(const tune::ServedSimulation& served, const std::vector<TableUse
   std::int64_t evicted = 0, waited = 0;
   for (const serving::EngineRecord& engine : served.record.engines) {
     if (served.plan.engine.blocks > 0) {
-      kept = std::max(kept, static_cast<double>(engine.blocks_peak) /
-                                static_cast<double>(served.plan.engine.blocks));
+      kept = std::max(kept, as_double(engine.blocks_peak) / as_double(served.plan.engine.blocks));
     }
     evicted += engine.kv.evicted;
     waited += static_cast<std::int64_t>(engine.put_off);
   }
   add("cache_peak", "cache in use, most", "1", "cache", kept);
-  add("evicted", "KV blocks evicted", "", "cache", static_cast<double>(evicted));
-  add("put_off", "preemptions", "", "cache", static_cast<double>(waited));
+  add("evicted", "KV blocks evicted", "", "cache", as_double(evicted));
+  add("put_off", "preemptions", "", "cache", as_double(waited));
   return out;
 }
 
@@ -82,16 +82,15 @@ Json serving_json(const PageState& state, const tune::ServedSimulation& served,
       Json::array({percentiles_json("time to the first token", "ttft", served.summary.ttft),
                    percentiles_json("time between tokens", "tpot", served.summary.tpot),
                    percentiles_json("whole request", "latency", served.summary.request)});
-  Json engines = Json::array();
-  for (const serving::EngineRecord& e : served.record.engines) {
-    engines.push_back({{"name", e.name},
-                       {"steps", e.steps},
-                       {"busy_s", events::seconds_of(e.busy_ps)},
-                       {"prompt_tokens", e.prompt_tokens},
-                       {"generated_tokens", e.generated_tokens},
-                       {"blocks", served.plan.engine.blocks},
-                       {"blocks_peak", e.blocks_peak}});
-  }
+  Json engines = json_list(served.record.engines, [&](const serving::EngineRecord& e) -> Json {
+    return {{"name", e.name},
+            {"steps", e.steps},
+            {"busy_s", events::seconds_of(e.busy_ps)},
+            {"prompt_tokens", e.prompt_tokens},
+            {"generated_tokens", e.generated_tokens},
+            {"blocks", served.plan.engine.blocks},
+            {"blocks_peak", e.blocks_peak}};
+  });
   const PageLoad& load = *state.load;
   Json of = {{"device", state.device},
              {"model", state.model},

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/text/text.hpp"
 #include "simulate/sharding/shard_table.hpp"
 
 namespace halmark::pages {
@@ -22,8 +24,7 @@ struct Fold {
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string out;
   for (const std::int64_t size : shape) {
-    if (!out.empty()) out += " x ";
-    out += std::to_string(size);
+    append_item(out, " x ", std::to_string(size));
   }
   return out;
 }
@@ -31,12 +32,12 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 Json row_json(const Fold& fold) {
   const ShardRow& row = *fold.first;
   double elements = 1;
-  for (const std::int64_t size : row.shape) elements *= static_cast<double>(size);
+  for (const std::int64_t size : row.shape) elements *= as_double(size);
   Json out = {{"layer", row.layer_type},
               {"tensor", row.tensor},
               {"shape", shape_text(row.shape)},
-              {"bits", static_cast<double>(row.bytes) * 8 / elements},
-              {"strategy", std::string(simulate::strategy_name(row.strategy))},
+              {"bits", as_double(row.bytes) * 8 / elements},
+              {"strategy", simulate::strategy_name(row.strategy)},
               {"count", fold.count},
               {"bytes", fold.bytes},
               {"bytes_per_shard", row.shard_bytes},
@@ -60,10 +61,9 @@ Json sharding_json(const ComposedStep& step) {
     if (is_new) folds.push_back({.first = &row});
     Fold& fold = folds[place->second];
     ++fold.count;
-    fold.bytes += static_cast<double>(row.bytes);
+    fold.bytes += as_double(row.bytes);
   }
-  Json rows = Json::array();
-  for (const Fold& fold : folds) rows.push_back(row_json(fold));
+  Json rows = json_list(folds, row_json);
   return {{"rows", std::move(rows)},
           {"sum", table.tensor_bytes},
           {"held", table.held_bytes},

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "pages/serve/document/fabric_drawing.hpp"
 #include "pages/serve/document/step_document.hpp"
 #include "simulate/schedule/simulation_json.hpp"
@@ -18,7 +19,7 @@ using schedule::StepSimulation;
 using simulate::Timeline;
 using simulate::TimelineEvent;
 
-double microseconds(Picoseconds time) { return std::round(static_cast<double>(time) / 1e3) / 1e3; }
+double microseconds(Picoseconds time) { return std::round(as_double(time) / 1e3) / 1e3; }
 
 void add_power(Json& figures, const PricedSystem& system,
                const std::optional<schedule::StepPower>& power) {
@@ -58,18 +59,16 @@ void add_parts(Json& figures, const StepSimulation& s, const Origin& from) {
 }
 
 Json critical_path_json(const Timeline& timeline) {
-  Json out = Json::array();
   std::vector<simulate::LabelFold> folds = fold_by_label(timeline);
   std::erase_if(folds, [](const simulate::LabelFold& fold) { return fold.critical_ps <= 0; });
   std::ranges::stable_sort(folds, std::greater(), &simulate::LabelFold::critical_ps);
-  for (const simulate::LabelFold& fold : folds) {
-    out.push_back({{"label", fold.label},
-                   {"kind", std::string(events::kind_name(fold.kind))},
-                   {"count", fold.events},
-                   {"us", microseconds(fold.critical_ps)},
-                   {"busy_us", microseconds(fold.busy_ps)}});
-  }
-  return out;
+  return json_list(folds, [](const simulate::LabelFold& fold) -> Json {
+    return {{"label", fold.label},
+            {"kind", events::kind_name(fold.kind)},
+            {"count", fold.events},
+            {"us", microseconds(fold.critical_ps)},
+            {"busy_us", microseconds(fold.busy_ps)}};
+  });
 }
 
 // Actors whose events are shown: of those that something critical happens on and then of the others
@@ -149,10 +148,10 @@ Json spread_json(const StepSimulation& s) {
 }
 
 Json timeline_events_json(const Timeline& timeline, std::size_t events_max) {
-  Json resources = Json::array(), rows = Json::array(), kinds = Json::array();
-  for (const simulate::TimelineResource& r : timeline.resources) {
-    resources.push_back({{"name", r.name}, {"is_link", r.is_link}});
-  }
+  Json rows = Json::array(), kinds = Json::array();
+  Json resources = json_list(timeline.resources, [](const simulate::TimelineResource& r) -> Json {
+    return {{"name", r.name}, {"is_link", r.is_link}};
+  });
   for (int kind = 0; kind <= static_cast<int>(EventKind::done); ++kind) {
     kinds.push_back(std::string(events::kind_name(static_cast<EventKind>(kind))));
   }
@@ -185,7 +184,7 @@ Json timeline_events_json(const Timeline& timeline, std::size_t events_max) {
           {"labels", timeline.labels},
           {"resources", std::move(resources)},
           {"kinds", std::move(kinds)},
-          {"makespan_us", static_cast<double>(timeline.makespan_ps) / 1e6},
+          {"makespan_us", as_double(timeline.makespan_ps) / 1e6},
           {"events_of_all", timeline.events.size()},
           {"left_out", left_out},
           {"note", note},

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
 
 namespace halmark::pages {
@@ -54,12 +55,12 @@ Json price_json(const PricedLayout& layout, std::int64_t devices, const Device& 
   out["low_ns"] = price.low_ns;
   out["high_ns"] = price.high_ns;
   out["tokens_per_s"] = price.tokens_per_s;
-  out["tokens_per_s_per_device"] = price.tokens_per_s / static_cast<double>(devices);
+  out["tokens_per_s_per_device"] = price.tokens_per_s / as_double(devices);
   out["mfu"] = optional_number(price.mfu);
   // Of no simulation: what a step takes at most, every device at its limit.
   std::optional<double> joule;
   if (device.power_w && price.tokens_per_s > 0) {
-    joule = *device.power_w * static_cast<double>(devices) / price.tokens_per_s;
+    joule = *device.power_w * as_double(devices) / price.tokens_per_s;
   }
   out["j_per_token_most"] = optional_number(joule);
   return out;
@@ -96,7 +97,7 @@ Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from
            work.tokens / devices);
   if (!step.is_training()) {
     add_rate("tokens_per_s_per_user", "per sequence", "tokens/s", "throughput",
-             work.tokens / static_cast<double>(w.batch));
+             work.tokens / as_double(w.batch));
   }
   add_rate("flops_per_s", "model FLOP/s", "FLOP/s", "flops", work.flops);
   add(with_interval(
@@ -130,22 +131,14 @@ Json figures_json(const PricedSystem& system, const ComposedStep& step) {
 }
 
 Json operators_json(const ComposedStep& step) {
-  Json out = Json::array();
-  for (const OperatorShare& s : step.estimate.operators) {
-    out.push_back({{"name", s.name},
-                   {"layer", s.layer_type},
-                   {"count", s.count},
-                   {"ns", s.ns},
-                   {"low_ns", s.low_ns},
-                   {"high_ns", s.high_ns},
-                   {"flops", s.flops},
-                   {"bytes", s.bytes},
-                   {"bound", s.bound},
-                   {"from", std::string(provenance_name(s.provenance))},
-                   {"dtype", s.dtype},
-                   {"way", s.implementation}});
-  }
-  return out;
+  return json_list(step.estimate.operators, [](const OperatorShare& s) -> Json {
+    return {{"name", s.name},     {"layer", s.layer_type},
+            {"count", s.count},   {"ns", s.ns},
+            {"low_ns", s.low_ns}, {"high_ns", s.high_ns},
+            {"flops", s.flops},   {"bytes", s.bytes},
+            {"bound", s.bound},   {"from", provenance_name(s.provenance)},
+            {"dtype", s.dtype},   {"way", s.implementation}};
+  });
 }
 
 Json memory_json(const PricedSystem& system, const ComposedStep& step) {
@@ -176,9 +169,8 @@ Json memory_json(const PricedSystem& system, const ComposedStep& step) {
 
 Json layouts_json(const std::vector<PricedLayout>& layouts, std::int64_t devices,
                   const Device& device) {
-  Json out = Json::array();
-  for (const PricedLayout& layout : layouts) out.push_back(price_json(layout, devices, device));
-  return out;
+  return json_list(layouts,
+                   [&](const PricedLayout& layout) { return price_json(layout, devices, device); });
 }
 
 Json candidates_json(PricedSystem& system, const PageState& state) {

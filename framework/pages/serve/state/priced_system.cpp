@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/training/training.hpp"
@@ -60,7 +61,7 @@ bool is_faster(const PricedLayout& a, const PricedLayout& b) {
 
 std::string memory_text(std::int64_t needed, std::int64_t has) {
   const auto gib = [](std::int64_t bytes) {
-    const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / (1 << 30) * 10);
+    const auto tenths = static_cast<std::int64_t>(as_double(bytes) / (1 << 30) * 10);
     return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " GiB";
   };
   return std::string(too_large) + ": a rank needs " + gib(needed) + ", and the device has " +
@@ -166,7 +167,7 @@ std::vector<PricedLayout> PricedSystem::training_layouts(const PageState& state)
         return latency ? std::optional(latency->ns) : std::nullopt;
       });
   std::vector<PricedLayout> out;
-  const double tokens = static_cast<double>(state.batch) * static_cast<double>(state.context);
+  const double tokens = as_double(state.batch) * as_double(state.context);
   for (const simulate::PlannedLayout& layout : plan.layouts) {
     PricedLayout one{.parallel = layout.configuration.parallel,
                      .batch = state.batch,

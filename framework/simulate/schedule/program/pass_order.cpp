@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 
@@ -101,12 +102,12 @@ std::vector<StagePass> passes_in_order(Order order, const Pipeline& p) {
     of_stage.push_back(pass_order(order, p, s));
     left += of_stage.back().size();
   }
-  const auto number_max = static_cast<std::size_t>(p.chunks_in_all());
-  const auto batches = static_cast<std::size_t>(p.micro_batches);
+  const auto number_max = as_size(p.chunks_in_all());
+  const auto batches = as_size(p.micro_batches);
   std::array<std::vector<char>, 2> done;  // forward, backward; by chunk and micro-batch
   done.fill(std::vector<char>(number_max * batches, 0));
   const auto place = [&](std::int32_t number, std::int32_t micro_batch) {
-    return static_cast<std::size_t>(number) * batches + static_cast<std::size_t>(micro_batch);
+    return as_size(number) * batches + as_size(micro_batch);
   };
   const auto is_ready = [&](std::int32_t stage, const Pass& pass) {
     const std::int32_t number = p.number(stage, pass.chunk), m = pass.micro_batch;
@@ -120,11 +121,11 @@ std::vector<StagePass> passes_in_order(Order order, const Pipeline& p) {
   while (left > 0) {
     const std::size_t before = left;
     for (std::int32_t s = 0; s < p.stages; ++s) {
-      const std::vector<Pass>& own = of_stage[static_cast<std::size_t>(s)];
-      std::size_t& at = next[static_cast<std::size_t>(s)];
+      const std::vector<Pass>& own = of_stage[as_size(s)];
+      std::size_t& at = next[as_size(s)];
       for (; at < own.size() && is_ready(s, own[at]); ++at, --left) {
         out.push_back({s, own[at]});
-        const auto kind = static_cast<std::size_t>(own[at].kind);
+        const auto kind = as_size(own[at].kind);
         if (kind < 2) done[kind][place(p.number(s, own[at].chunk), own[at].micro_batch)] = 1;
       }
     }

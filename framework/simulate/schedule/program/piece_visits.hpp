@@ -1,6 +1,7 @@
 // Every piece of the programs, and how often a device of its stage executes it in one step.
 #pragma once
 
+#include "core/numeric/cast.hpp"
 #include "simulate/schedule/program/stage_program.hpp"
 
 namespace halmark::schedule {
@@ -9,11 +10,11 @@ namespace halmark::schedule {
 template <class Visit>
 void for_each_piece(const Programs& programs, const Visit& visit) {
   const Pipeline& pipeline = programs.pipeline;
-  const auto passes = static_cast<double>(pipeline.micro_batches);
+  const auto passes = as_double(pipeline.micro_batches);
   for (std::int32_t stage = 0; stage < pipeline.stages; ++stage) {
-    const auto s = static_cast<std::size_t>(stage);
+    const auto s = as_size(stage);
     for (std::int32_t c = 0; c < pipeline.chunks; ++c) {
-      const ChunkProgram& chunk = programs.chunks[s][static_cast<std::size_t>(c)];
+      const ChunkProgram& chunk = programs.chunks[s][as_size(c)];
       for (const auto* pieces : {&chunk.forward, &chunk.backward, &chunk.weight}) {
         for (const Piece& piece : *pieces) {
           const bool is_once = piece.among == Among::copies && !programs.reduces_every_pass &&

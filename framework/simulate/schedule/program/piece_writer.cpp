@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 
@@ -23,7 +24,7 @@ void PieceWriter::add_part(std::int32_t op, double passes) {
 
 void PieceWriter::add_collective(std::int32_t index, double passes, const std::string& text,
                                  std::vector<Piece>& to) {
-  const Operator& op = step_.graph.operators[static_cast<std::size_t>(index)];
+  const Operator& op = step_.graph.operators[as_size(index)];
   const auto collective = simulate::collective_named(op.local.op);
   if (!collective) {
     throw refused("operator '" + op.name + "' is no collective that a schedule knows", {},
@@ -46,7 +47,7 @@ void PieceWriter::add_collective(std::int32_t index, double passes, const std::s
 void PieceWriter::add(std::int32_t index, double passes, const std::string& prefix,
                       const std::string& suffix, std::vector<Piece>& to) {
   if (passes <= 0) return;
-  const Operator& op = step_.graph.operators[static_cast<std::size_t>(index)];
+  const Operator& op = step_.graph.operators[as_size(index)];
   const std::string text = prefix + op.name + suffix;
   if (op.kind == OperatorKind::collective) return add_collective(index, passes, text, to);
   const double flops = passes * op.rank_work.flops(), bytes = passes * op.rank_work.bytes();
@@ -69,7 +70,7 @@ void PieceWriter::add(std::int32_t index, double passes, const std::string& pref
 
 void PieceWriter::add_hand_over(std::int32_t index, const std::string& text,
                                 std::vector<Piece>& to) {
-  const Operator& op = step_.graph.operators[static_cast<std::size_t>(index)];
+  const Operator& op = step_.graph.operators[as_size(index)];
   may_join_ = false;
   to.push_back({.kind = events::EventKind::p2p,
                 .among = Among::next_stage,
@@ -84,8 +85,8 @@ void PieceWriter::add_hand_over(std::int32_t index, const std::string& text,
 Piece PieceWriter::over_copies(Collective collective, double message_bytes, Dtype dtype,
                                const DeviceGrid& grid, const std::string& text) {
   const std::int64_t ranks = grid.copy_count();
-  const std::int64_t values = static_cast<std::int64_t>(
-      std::ceil(message_bytes / static_cast<double>(dtype_bytes(dtype, ranks))));
+  const std::int64_t values =
+      static_cast<std::int64_t>(std::ceil(message_bytes / as_double(dtype_bytes(dtype, ranks))));
   // What an all_gather is given is one rank's part.
   const std::int64_t parts = collective == Collective::all_gather ? 1 : ranks;
   const Params params{{"bytes", dtype_bytes(dtype, std::max<std::int64_t>(1, values) * parts)},

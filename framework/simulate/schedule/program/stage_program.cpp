@@ -1,13 +1,64 @@
 #include "simulate/schedule/program/stage_program.hpp"
 
-#include <algorithm>
+#include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
-#include "simulate/schedule/program/chunk_layers.hpp"
+#include "model/graph/graph.hpp"
+#include "simulate/schedule/program/pass_order.hpp"
 #include "simulate/schedule/program/piece_writer.hpp"
 
 namespace halmark::schedule {
 namespace {
+
+// Which layers each chunk of a pipeline has.
+
+struct ChunkLayer {
+  std::int32_t type = 0;    // into OperatorGraph::layer_types
+  std::int64_t layer = -1;  // of the model; -1: embedding, head, predictions
+};
+
+void add_layers(const OperatorGraph& graph, const Stage& cut, std::vector<ChunkLayer>& out) {
+  if (cut.has_embedding && graph.embedding_type) out.push_back({*graph.embedding_type});
+  for (std::int64_t i = cut.first_layer; i < cut.first_layer + cut.layers; ++i) {
+    out.push_back({graph.layers[as_size(i)], i});
+  }
+  if (cut.has_head && graph.head_type) out.push_back({*graph.head_type});
+  if (cut.has_head && graph.prediction_type) {
+    out.insert(out.end(), as_size(graph.drafted), {*graph.prediction_type});
+  }
+}
+
+// By stage, then by chunk. One chunk per stage: the stages of the graph. Throws Error (exit 2)
+// where layers cannot be shared out over several chunks.
+std::vector<std::vector<std::vector<ChunkLayer>>> chunk_layers(const OperatorGraph& graph,
+                                                               const Pipeline& p) {
+  std::vector<std::vector<std::vector<ChunkLayer>>> out(
+      as_size(p.stages), std::vector<std::vector<ChunkLayer>>(as_size(p.chunks)));
+  if (p.chunks == 1) {
+    for (std::size_t s = 0; s < out.size(); ++s) add_layers(graph, graph.stages[s], out[s][0]);
+    return out;
+  }
+  const auto layers = static_cast<std::int64_t>(graph.layers.size());
+  const std::int64_t all = p.chunks_in_all();
+  if (layers % all != 0) {
+    throw refused(std::to_string(layers) + " layers cannot be shared out over " +
+                      std::to_string(all) + " virtual stages of schedule interleaved",
+                  {}, "use a number of --virtual-stages whose product with pp divides the layers");
+  }
+  for (std::int32_t s = 0; s < p.stages; ++s) {
+    for (std::int32_t c = 0; c < p.chunks; ++c) {
+      const std::int32_t number = p.number(s, c);
+      add_layers(graph,
+                 {.first_layer = number * (layers / all),
+                  .layers = layers / all,
+                  .has_embedding = number == 0,
+                  .has_head = number + 1 == all},
+                 out[as_size(s)][as_size(c)]);
+    }
+  }
+  return out;
+}
 
 using simulate::Collective;
 
@@ -61,7 +112,7 @@ class Programming {
 
  private:
   std::span<const std::int32_t> operators_of(const ChunkLayer& layer) const {
-    return graph_.layer_types[static_cast<std::size_t>(layer.type)].operators;
+    return graph_.layer_types[as_size(layer.type)].operators;
   }
 
   static std::string prefix_of(const ChunkLayer& layer) {
@@ -71,7 +122,7 @@ class Programming {
   double weight_bytes(const ChunkLayer& layer) const {
     double out = 0;
     for (const std::int32_t op : operators_of(layer)) {
-      out += static_cast<double>(graph_.operators[static_cast<std::size_t>(op)].weight_bytes_local);
+      out += as_double(graph_.operators[as_size(op)].weight_bytes_local);
     }
     return out;
   }
@@ -85,7 +136,7 @@ class Programming {
 
   // Of the stage's gradients, what a layer has of its weights.
   double gradient_bytes(double of_weights) const {
-    const auto all = static_cast<double>(step_.training_stages[stage_].gradient_message_bytes);
+    const auto all = as_double(step_.training_stages[stage_].gradient_message_bytes);
     return stage_weight_ > 0 ? all * of_weights / stage_weight_ : 0;
   }
 
@@ -106,8 +157,7 @@ class Programming {
       unit_ = first_unit + static_cast<std::int32_t>(layers.size());
     }
     if (graph_.pipeline_type && out_.pipeline.stages > 1) {
-      for (const std::int32_t op :
-           graph_.layer_types[static_cast<std::size_t>(*graph_.pipeline_type)].operators) {
+      for (const std::int32_t op : graph_.layer_types[as_size(*graph_.pipeline_type)].operators) {
         writer_.add_hand_over(op, "activations to next stage", chunk.hand_on);
         writer_.add_hand_over(op, "gradients to stage before", chunk.hand_back);
       }
@@ -129,18 +179,18 @@ class Programming {
     const std::string prefix = prefix_of(layer);
     writer_.cut();
     for (const std::int32_t op : operators) {
-      const OperatorPasses passes = passes_of(step_, static_cast<std::size_t>(op), splits);
+      const OperatorPasses passes = passes_of(step_, as_size(op), splits);
       writer_.add(op, passes.again, prefix, " again", chunk.backward);
     }
     writer_.cut();
     for (std::size_t i = operators.size(); i-- > 0;) {
-      const auto op = static_cast<std::size_t>(operators[i]);
+      const auto op = as_size(operators[i]);
       writer_.add(operators[i], passes_of(step_, op, splits).backward, prefix, " backward",
                   chunk.backward);
     }
     writer_.cut();
     for (std::size_t i = operators.size(); splits && i-- > 0;) {
-      const auto op = static_cast<std::size_t>(operators[i]);
+      const auto op = as_size(operators[i]);
       writer_.add(operators[i], passes_of(step_, op, splits).weight, prefix, " weight gradient",
                   chunk.weight);
     }
@@ -180,15 +230,14 @@ class Programming {
     std::vector<Piece>& to = out_.after_step[stage_];
     const TrainingMemory& memory = step_.training_stages[stage_];
     if (!reduces_by_layer() && memory.gradient_message_bytes > 0) {
-      to.push_back(writer_.over_copies(reduction(),
-                                       static_cast<double>(memory.gradient_message_bytes),
+      to.push_back(writer_.over_copies(reduction(), as_double(memory.gradient_message_bytes),
                                        step_.training->gradient, grid_, of_stage("gradients")));
     }
     if (zero_ != 1 && zero_ != 2) return;
     const Dtype dtype = graph_.configuration.precision.activation;
-    to.push_back(writer_.over_copies(
-        Collective::all_gather, static_cast<double>(dtype_bytes(dtype, memory.trained_parameters)),
-        dtype, grid_, of_stage("weights")));
+    to.push_back(writer_.over_copies(Collective::all_gather,
+                                     as_double(dtype_bytes(dtype, memory.trained_parameters)),
+                                     dtype, grid_, of_stage("weights")));
   }
 
   const PricedStep& step_;
