@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "circuit/qasm.hpp"
 #include "circuit/rank.hpp"
 #include "core/input/places.hpp"

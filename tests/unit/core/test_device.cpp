@@ -1,6 +1,8 @@
-#include "core/device.hpp"
+#include <gmock/gmock.h>
 
-#include <gtest/gtest.h>
+#include "core/device.hpp"
+#include "core/module.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {
@@ -113,6 +115,17 @@ TEST(Device, confidence_has_a_word_where_it_is_stated) {
   EXPECT_EQ(confidence_name(Confidence::low), "low");
   EXPECT_EQ(confidence_name(Confidence::medium), "medium");
   EXPECT_EQ(confidence_name(Confidence::high), "high");
+}
+
+TEST(Module, that_is_absent_is_named_with_what_to_do) {
+  try {
+    module_symbol("no_such_part", "f");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::unfit);
+    EXPECT_THAT(error.line(), testing::AllOf(testing::HasSubstr("halmark_no_such_part.so"),
+                                             testing::HasSubstr("reinstall halmark")));
+  }
 }
 
 }  // namespace

@@ -2,7 +2,15 @@
 // rules, which the comments of the emitters name.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdio>
+
+#include "core/text/shell_word.hpp"
+#include "export/engine/engine_table.hpp"
+#include "export/engine/launch_text.hpp"
+#include "export/yaml.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/expect.hpp"
 #include "tests/unit/export/small_deployment.hpp"
 
 namespace halmark::exports {
@@ -12,6 +20,7 @@ using test::launch;
 using test::small_deployment;
 using test::value_of;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string refusal(const Deployment& d, const std::string& engine, const std::string& version) {
   return test::error_of([&] { launch(d, engine, version); }).line();
@@ -116,6 +125,87 @@ TEST(Launch, a_step_of_one_shard_becomes_slots_of_llama_cpp) {
   EXPECT_EQ(value_of(l, "--ctx-size"), "2048");
   EXPECT_EQ(value_of(l, "--cache-type-k"), "bf16");
   EXPECT_THAT(value_of(l, "--model"), HasSubstr("Q8_0"));
+}
+
+std::string output_of(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  std::string out;
+  char block[4096];
+  while (const std::size_t n = fread(block, 1, sizeof block, pipe)) out.append(block, n);
+  pclose(pipe);
+  return out;
+}
+
+// The shell itself is the judge.
+TEST(LaunchText, a_hostile_name_stays_one_word_of_the_shell) {
+  for (const std::string name :
+       {"a b", "it's", "$(touch x)", "`id`", "a;b", "\"", "", "-x y", "*", "é"}) {
+    EXPECT_EQ(output_of("printf '%s|' " + shell_word(name) + " end"), name + "|end|");
+  }
+}
+
+TEST(LaunchText, the_script_has_a_comment_for_every_flag_and_says_whose_forecast_it_is) {
+  const Deployment d = test::small_deployment({.dp = 2, .tp = 4});
+  const Launch l = test::launch(d, "vllm", "0.20.1");
+  const std::string script = launch_files(d, l).front().text;
+  for (const LaunchFlag& f : l.flags) EXPECT_THAT(script, HasSubstr(f.why));
+  EXPECT_THAT(script, test::has_all({"no forecast of vllm", "TPOT 10.0 ms"}));
+  EXPECT_THAT(script, Not(HasSubstr("--port")));
+}
+
+TEST(LaunchText, a_line_feed_in_a_name_does_not_end_a_comment) {
+  Deployment d = test::small_deployment({.tp = 4});
+  d.point_name = "point\nrm -rf x";
+  const std::string script = launch_files(d, test::launch(d, "vllm", "0.20.1")).front().text;
+  EXPECT_THAT(script, Not(HasSubstr("\nrm -rf")));
+}
+
+TEST(EngineTables, every_shipped_table_is_read_and_is_of_its_folder_and_file) {
+  int tables = 0;
+  for (const std::string& engine : engine_names()) {
+    for (const std::string& version : engine_versions(engine, test::engine_folders())) {
+      const EngineTable table = read_engine_table(engine, version, test::engine_folders());
+      EXPECT_EQ(table.engine, engine);
+      EXPECT_EQ(table.version, version);
+      EXPECT_FALSE(table.source.empty());
+      EXPECT_GE(table.flags.size(), 10u) << table.name();
+      ++tables;
+    }
+  }
+  EXPECT_GE(tables, 20);
+}
+
+TEST(EngineTables, versions_stand_in_the_order_of_their_numbers) {
+  const std::vector<std::string> vllm = engine_versions("vllm", test::engine_folders());
+  EXPECT_LT(std::ranges::find(vllm, "0.20.1"), std::ranges::find(vllm, "0.24.0"));
+  const std::vector<std::string> sglang = engine_versions("sglang", test::engine_folders());
+  EXPECT_LT(std::ranges::find(sglang, "0.5.9"), std::ranges::find(sglang, "0.5.10.post1"));
+}
+
+TEST(EngineTables, the_latest_is_taken_where_none_is_stated) {
+  EXPECT_EQ(read_engine_table("vllm", "", test::engine_folders()).version,
+            engine_versions("vllm", test::engine_folders()).back());
+  EXPECT_EQ(read_engine_table("vllm", "latest", test::engine_folders()).version,
+            read_engine_table("vllm", "", test::engine_folders()).version);
+}
+
+TEST(EngineTables, an_unknown_version_is_refused_with_the_known_ones) {
+  for (const char* version : {"9.9", "../sglang/0.5.9"}) {
+    test::expect_error([&] { read_engine_table("vllm", version, test::engine_folders()); },
+                       "known: 0.10.2, 0.11.0", ExitCode::refused);
+  }
+}
+
+// The parsers of the releases: fp8 caches have other words, and one engine knows nodes from 0.12
+// on.
+TEST(EngineTables, choices_and_flags_are_those_of_the_release) {
+  const EngineTable old = read_engine_table("vllm", "0.10.2", test::engine_folders());
+  const EngineTable now = read_engine_table("vllm", "0.24.0", test::engine_folders());
+  EXPECT_TRUE(old.allows("--kv-cache-dtype", "fp8_e4m3"));
+  EXPECT_FALSE(old.allows("--kv-cache-dtype", "bfloat16"));
+  EXPECT_TRUE(now.allows("--kv-cache-dtype", "bfloat16"));
+  EXPECT_FALSE(old.has("--nnodes"));
+  EXPECT_TRUE(now.has("--nnodes"));
 }
 
 }  // namespace

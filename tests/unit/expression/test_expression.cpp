@@ -1,7 +1,7 @@
-#include "expression/expression.hpp"
-
 #include <gtest/gtest.h>
 
+#include "expression/expression.hpp"
+#include "expression/language.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -117,6 +117,33 @@ TEST(Expression, what_hangs_on_an_absent_value_stays_unknown) {
   EXPECT_EQ(with("a < 4", operands), Truth::unknown);
   EXPECT_EQ(with("b == 3 or a < 4", operands), Truth::yes);
   EXPECT_EQ(with("b == 4 and a < 4", operands), Truth::no);
+}
+
+// The page of the language against the evaluator: every example is true, every function is known.
+
+Truth evaluated(std::string_view text) {
+  static const std::vector<std::string> names = {"tp"};
+  static const std::map<std::string, ParamValue> facts = {{"name", std::string("bf16")}};
+  const Operand four = Operand::of(std::int64_t{4});
+  return Expression(text, names, facts, "example").evaluate(std::span(&four, 1));
+}
+
+TEST(Language, every_example_is_true) {
+  std::size_t count = 0;
+  for (const auto& words : {expression_values(), expression_operators(), expression_functions()}) {
+    for (const LanguageWord& word : words) {
+      ++count;
+      EXPECT_EQ(evaluated(word.example), Truth::yes) << word.example;
+      EXPECT_FALSE(word.meaning.empty()) << word.word;
+    }
+  }
+  EXPECT_GT(count, 20u);
+}
+
+TEST(Language, the_example_of_a_function_calls_it) {
+  for (const LanguageWord& word : expression_functions()) {
+    EXPECT_NE(word.example.find(std::string(word.word) + '('), std::string_view::npos) << word.word;
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/numeric/cast.hpp"
 #include "expression/expression.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -106,8 +107,8 @@ TEST(ThreeValues, comparisons_hold_for_all_pairs_for_none_or_stay_open) {
             }
             const auto at = [&] { return c.text + (' ' + std::to_string(low)); };
             const Truth wanted = expected(all, none);
-            const auto x = static_cast<double>(low), y = static_cast<double>(b);
-            const auto x_end = static_cast<double>(high), y_end = static_cast<double>(end);
+            const auto x = as_double(low), y = as_double(b);
+            const auto x_end = as_double(high), y_end = as_double(end);
             ASSERT_EQ(with(c.text, between(low, high), between(b, end)), wanted) << at();
             ASSERT_EQ(with(c.text, reals(x, x_end), between(b, end)), wanted) << at();
             ASSERT_EQ(with(c.text, between(low, high), reals(y, y_end)), wanted) << at();

@@ -2,7 +2,6 @@
 // the ends of 64 bits.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 
 #include "expression/expression.hpp"

@@ -1,4 +1,5 @@
 // What tune asks of a fleet, answered by agents that are lines of this test.
+#include "core/numeric/cast.hpp"
 #include "fleet/fleet_measurer.hpp"
 
 #include <gmock/gmock.h>
@@ -51,7 +52,7 @@ class FleetMeasurerTest : public FleetDatabase {
       std::this_thread::sleep_for(std::chrono::milliseconds(claim.units.empty() ? 5 : 60));
       for (const WorkUnit& unit : claim.units) {
         Measurement row = row_of(unit);
-        const auto m = static_cast<double>(unit.cases.at(0).problem.params.at("m"));
+        const auto m = as_double(unit.cases.at(0).problem.params.at("m"));
         row.duration_ns_median = 100 * m + unit.round;
         store->append_with(unit.run, std::span(&row, 1), [&](postgresql::Session& session) {
           WorkTable::finish(session, {.agent = me.id, .unit = unit.id, .attempt = unit.attempt});
@@ -99,9 +100,7 @@ TEST_F(FleetMeasurerTest, says_how_long_it_will_take_by_the_pace_so_far) {
       EXPECT_FALSE(p.left_s);
     } else {
       ASSERT_TRUE(p.left_s);
-      EXPECT_NEAR(*p.left_s,
-                  p.elapsed_s * static_cast<double>(3 - p.done) / static_cast<double>(p.done),
-                  1e-9);
+      EXPECT_NEAR(*p.left_s, p.elapsed_s * as_double(3 - p.done) / as_double(p.done), 1e-9);
     }
   }
 }

@@ -2,8 +2,6 @@
 // twice.
 #include <gmock/gmock.h>
 
-#include <thread>
-
 #include "fleet_database.hpp"
 
 namespace halmark::fleet {

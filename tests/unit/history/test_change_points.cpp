@@ -1,3 +1,4 @@
+#include "core/numeric/cast.hpp"
 #include "history/statistics/change_points.hpp"
 
 #include <gmock/gmock.h>
@@ -97,11 +98,11 @@ double best_price(const std::vector<double>& y, std::size_t begin, double price)
 
 TEST(ChangePoints, the_step_fit_is_the_cheapest_of_all_segmentations) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    std::vector<double> y = noisy(step(4, 5, 0.02 * static_cast<double>(seed % 5)), 0.01, seed);
+    std::vector<double> y = noisy(step(4, 5, 0.02 * as_double(seed % 5)), 0.01, seed);
     y[seed % 9] += 0.05;
     const double price = rules.penalty * std::max(night_noise(y), 1e-3) * std::log(9.0);
     std::vector<std::size_t> at = step_changes(y, rules);
-    double cost = price * static_cast<double>(at.size());
+    double cost = price * as_double(at.size());
     at.push_back(y.size());
     std::size_t begin = 0;
     for (const std::size_t end : at) {
@@ -120,13 +121,13 @@ std::size_t split_by_definition(const std::vector<double>& y) {
     for (const double u : a) {
       for (const double v : b) sum += std::abs(u - v);
     }
-    return sum / static_cast<double>(a.size() * b.size());
+    return sum / as_double(a.size() * b.size());
   };
   std::size_t best = 0;
   double most = -1;
   for (std::size_t k = 2; k + 2 <= y.size(); ++k) {
     const std::span<const double> a(y.data(), k), b(y.data() + k, y.size() - k);
-    const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+    const double n = as_double(a.size()), m = as_double(b.size());
     const double energy =
         n * m / (n + m) * (2 * mean_distance(a, b) - mean_distance(a, a) - mean_distance(b, b));
     if (energy > most) {

@@ -1,3 +1,4 @@
+#include "core/numeric/cast.hpp"
 #include "history/digest.hpp"
 
 #include <gmock/gmock.h>
@@ -136,7 +137,7 @@ Nights planted_nights(std::uint64_t seed) {
     Planted one;
     if (s % 10 < 3) {
       const auto draw = static_cast<std::uint64_t>(s);
-      one.plant = kinds[static_cast<std::size_t>(s / 10 * 3 + s % 10) % kinds.size()];
+      one.plant = kinds[as_size(s / 10 * 3 + s % 10) % kinds.size()];
       one.step = steps[hash_u64(seed, 3 * draw) % steps.size()];
       // One new machine: its changes begin in one night.
       one.at = one.plant == Plant::machine
@@ -168,7 +169,7 @@ bool is_loss(Plant plant) { return plant == Plant::lost || plant == Plant::broke
 
 struct Count {
   int of = 0, seen = 0;
-  double share() const { return of == 0 ? 1 : static_cast<double>(seen) / of; }
+  double share() const { return of == 0 ? 1 : as_double(seen) / of; }
 };
 
 // The figures that a morning is judged by: slowdowns of 5 % and more within two nights, losses the
@@ -245,8 +246,7 @@ void PrintTo(const Script& script, std::ostream* out) { *out << script.name; }
 
 std::vector<double> nights_of(std::vector<std::pair<int, double>> parts) {
   std::vector<double> out;
-  for (const auto& [count, factor] : parts)
-    out.insert(out.end(), static_cast<std::size_t>(count), factor);
+  for (const auto& [count, factor] : parts) out.insert(out.end(), as_size(count), factor);
   return out;
 }
 
@@ -267,13 +267,13 @@ TEST_P(DigestScript, each_event_is_said_once) {
     const std::int64_t run = 10 * n + 1;
     facts.push_back({.run = run, .night = Simulated::date(n), .command = "halmark tune"});
     for (int s = 0; s <= quiet; ++s) {
-      const double factor = s == 0 ? script.nights[static_cast<std::size_t>(n)] : 1;
+      const double factor = s == 0 ? script.nights[as_size(n)] : 1;
       for (int round = 0; round < 3 && factor != 0; ++round) {
         const auto counter = static_cast<std::uint64_t>((s * 1000 + n) * 4 + round);
         SeriesRow row = test::row(
             run, round, 1000 * std::abs(factor) * std::exp(0.004 * test::normal(5, counter)));
         if (factor < 0) row.fault = "crashed", row.is_broken = true;
-        all[static_cast<std::size_t>(s)].rows.push_back(row);
+        all[as_size(s)].rows.push_back(row);
       }
     }
     if (n == script.bench) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/numeric/cast.hpp"
 #include "host/group.hpp"
 #include "tests/checkout.hpp"
 
@@ -131,8 +132,8 @@ TEST(GroupOfOneKind, gives_each_rank_its_part_of_the_machine) {
   auto group = start_group(options, 2);
   ASSERT_TRUE(group) << group.failure.reason;
   for (int rank = 0; rank < 2; ++rank) {
-    const auto& worker = group->at(static_cast<std::size_t>(rank));
-    EXPECT_EQ(worker->cpus().cpus, cut(2).at(static_cast<std::size_t>(rank)).cpus);
+    const auto& worker = group->at(as_size(rank));
+    EXPECT_EQ(worker->cpus().cpus, cut(2).at(as_size(rank)).cpus);
     EXPECT_EQ(worker->hello().rank, rank);
   }
 }

@@ -1,4 +1,5 @@
 // Memory as bytes over a stream: whole, or a reason.
+#include "core/numeric/cast.hpp"
 #include "host/memory_copy.hpp"
 
 #include <gmock/gmock.h>
@@ -39,7 +40,7 @@ Received received(std::string stream) {
       },
       memory);
   if (!memory) return out;
-  out.bytes.resize(static_cast<std::size_t>(::lseek(memory.get(), 0, SEEK_END)));
+  out.bytes.resize(as_size(::lseek(memory.get(), 0, SEEK_END)));
   EXPECT_EQ(::pread(memory.get(), out.bytes.data(), out.bytes.size(), 0), std::ssize(out.bytes));
   return out;
 }
@@ -61,9 +62,8 @@ TEST(MemoryCopy, is_a_length_and_the_bytes_whatever_its_size) {
   for (const std::int64_t bytes : {std::int64_t{1}, piece - 1, piece, piece + 1, 2 * piece + 7}) {
     const SharedMemory memory = patterned(bytes);
     const std::string stream = sent(memory.fd());
-    const std::string whole(reinterpret_cast<const char*>(memory.data()),
-                            static_cast<std::size_t>(bytes));
-    ASSERT_EQ(stream.size(), static_cast<std::size_t>(8 + bytes));
+    const std::string whole(reinterpret_cast<const char*>(memory.data()), as_size(bytes));
+    ASSERT_EQ(stream.size(), as_size(8 + bytes));
     EXPECT_EQ(stream.substr(0, 8), length_of(static_cast<std::uint64_t>(bytes)));
     EXPECT_TRUE(stream.substr(8) == whole) << bytes;
     const Received back = received(stream);

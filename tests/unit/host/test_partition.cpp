@@ -3,11 +3,7 @@
 #include <sched.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <fstream>
-#include <functional>
 #include <set>
-#include <sstream>
 
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"

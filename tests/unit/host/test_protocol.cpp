@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/numeric/cast.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark::protocol {
@@ -147,8 +148,8 @@ TEST(Protocol, lists_and_depths_up_to_their_limits_are_read) {
   EXPECT_EQ(decode<ProbeAnswer>(rates(max_list_items)).rates.size(), max_list_items);
   EXPECT_THROW(decode<ProbeAnswer>(rates(max_list_items + 1)), ProtocolError);
   const auto nested = [](int depth) {
-    return R"({"id":1,"x":)" + std::string(static_cast<std::size_t>(depth), '[') +
-           std::string(static_cast<std::size_t>(depth), ']') + "}";
+    return R"({"id":1,"x":)" + std::string(as_size(depth), '[') + std::string(as_size(depth), ']') +
+           "}";
   };
   EXPECT_EQ(decode<Drop>(nested(max_json_depth)).id, 1);
   EXPECT_THROW(decode<Drop>(nested(max_json_depth + 1)), ProtocolError);

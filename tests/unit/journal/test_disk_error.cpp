@@ -1,6 +1,5 @@
 // A disk that fails: the n-th write or sync of the database ends with an I/O error. What was stored
 // before is there, the error has its path, and storing goes on when the disk is well again.
-#include <cstring>
 
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/numeric/cast.hpp"
 #include "journal_fixture.hpp"
 
 namespace halmark {
@@ -29,8 +30,8 @@ TEST(Growth, of_a_million_rows_stays_below_two_and_a_half_gigabytes_and_two_seco
       store->append(run, std::span<const Measurement>(rows));
     }
   }
-  const auto bytes = static_cast<double>(std::filesystem::file_size(path));
-  const double per_row = bytes / static_cast<double>(rows_wanted());
+  const auto bytes = as_double(std::filesystem::file_size(path));
+  const double per_row = bytes / as_double(rows_wanted());
   RecordProperty("bytes_per_row", static_cast<int>(per_row));
   EXPECT_LT(per_row * 1e6, 2.5e9);
   const auto begin = std::chrono::steady_clock::now();

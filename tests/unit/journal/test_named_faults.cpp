@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-#include <utility>
-
 #include "journal/check.hpp"
 #include "journal/file/damage.hpp"
 #include "journal/file/own_schema.hpp"

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "journal/shared_store.hpp"
 #include "journal_fixture.hpp"
@@ -138,7 +139,7 @@ TEST_F(SharedFaults, killed_writers_lose_no_acknowledged_row) {
     }
   }
   std::printf("%d kills, %zu rows acknowledged\n", kills(), acknowledged.size());
-  EXPECT_GT(acknowledged.size(), static_cast<std::size_t>(kills()) / 4) << "they hardly lived";
+  EXPECT_GT(acknowledged.size(), as_size(kills()) / 4) << "they hardly lived";
   expect_kept(acknowledged);
 }
 
@@ -171,7 +172,7 @@ TEST_F(SharedFaults, sixty_four_connections_write_one_run) {
     threads.emplace_back([&, i] {
       try {
         for (int row = 0; row < rows_each; ++row) {
-          stores[static_cast<std::size_t>(i)]->append(
+          stores[as_size(i)]->append(
               run, numbered_measurement(static_cast<std::uint64_t>(i * rows_each + row + 1)));
         }
       } catch (const std::exception& e) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "any_store.hpp"
+#include "core/numeric/cast.hpp"
 #include "journal/check.hpp"
 #include "journal/samples/retention.hpp"
 #include "journal/shared_store.hpp"
@@ -223,15 +224,13 @@ TEST(SizeOfAFile, shrinks_from_a_twentieth_on) {
     const ScratchFolder folder;
     const auto store = open_store(folder / "a.db");
     const std::int64_t first = store->begin_run(run_info("first"));
-    store->append(first, std::vector<Measurement>(static_cast<std::size_t>(retired),
-                                                  numbered_measurement(1, 400)));
+    store->append(first, std::vector<Measurement>(as_size(retired), numbered_measurement(1, 400)));
     const std::int64_t second = store->begin_run(run_info("second"));
-    store->append(second, std::vector<Measurement>(static_cast<std::size_t>(200 - retired),
-                                                   numbered_measurement(1, 400)));
+    store->append(second,
+                  std::vector<Measurement>(as_size(200 - retired), numbered_measurement(1, 400)));
     RetiredSamples done = retire_samples(*store, {.keep_runs = 1, .text = "now"});
     const DatabaseSize before = done.after;
-    const double share = static_cast<double>(before.free_bytes) /
-                         static_cast<double>(before.bytes + before.free_bytes);
+    const double share = as_double(before.free_bytes) / as_double(before.bytes + before.free_bytes);
     EXPECT_EQ(share >= 0.05, retired == 30) << share;
     EXPECT_EQ(give_space_back(*store, done), "");
     EXPECT_EQ(done.after.free_bytes < before.free_bytes, retired == 30);

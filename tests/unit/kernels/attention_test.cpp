@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {
@@ -30,7 +31,7 @@ std::vector<double> reference_values(const Shape& shape, const InputReader& inpu
 std::vector<double> naive(const Shape& s, const std::vector<double>& q,
                           const std::vector<double>& k, const std::vector<double>& v) {
   std::vector<double> out(q.size());
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const auto at = [](std::int64_t i) { return as_size(i); };
   for (std::int64_t b = 0; b < s.batch; ++b) {
     for (std::int64_t h = 0; h < s.heads; ++h) {
       const auto kv = b * s.kv_heads + h * s.kv_heads / s.heads;
@@ -56,7 +57,7 @@ std::vector<double> naive(const Shape& s, const std::vector<double>& q,
           for (std::int64_t j = 0; j < s.context; ++j) {
             sum += weight[at(j)] / total * v[at((kv * s.context + j) * s.head_dim + i)];
           }
-          out[at(row + i)] = static_cast<double>(sum);
+          out[at(row + i)] = as_double(sum);
         }
       }
     }

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-
+#include "core/numeric/cast.hpp"
 #include "kernels/collective.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
@@ -18,7 +17,7 @@ TableReader three_ranks(std::int64_t bytes) {
   inputs.tables[{0, 0}] = {1, 2, 3, 4, 5, 6};
   inputs.tables[{1, 0}] = {10, 20, 30, 40, 50, 60};
   inputs.tables[{2, 0}] = {100, -200, 300, 400, 500, -600};
-  for (auto& [place, table] : inputs.tables) table.resize(static_cast<std::size_t>(bytes / 4));
+  for (auto& [place, table] : inputs.tables) table.resize(as_size(bytes / 4));
   return inputs;
 }
 
@@ -111,10 +110,9 @@ TEST(Collectives, bandwidths_are_those_of_nccl_tests) {
         const auto work = op(line.op).work(collective(bytes, n, dtype));
         const auto found = collective_bandwidth(work, seconds * 1e9);
         ASSERT_TRUE(found.has_value()) << line.op;
-        const double base = line.base(static_cast<double>(count), static_cast<double>(width),
-                                      static_cast<double>(n));
+        const double base = line.base(as_double(count), as_double(width), as_double(n));
         EXPECT_DOUBLE_EQ(found->algorithm, base / seconds) << line.op;
-        EXPECT_DOUBLE_EQ(found->bus, base / seconds * line.factor(static_cast<double>(n)))
+        EXPECT_DOUBLE_EQ(found->bus, base / seconds * line.factor(as_double(n)))
             << line.op << ' ' << n;
       }
     }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {
@@ -35,8 +36,8 @@ TEST(Gemm, reference_agrees_with_a_plain_loop_over_the_bytes) {
     const auto params = gemm(m, n, k, Dtype::bf16, Dtype::f32, trans);
     const auto operands = op("gemm").operands(params);
     const GeneratedInputs inputs(11, operands, 3);
-    std::vector<unsigned char> src(static_cast<std::size_t>(operands[0].bytes()));
-    std::vector<unsigned char> wei(static_cast<std::size_t>(operands[1].bytes()));
+    std::vector<unsigned char> src(as_size(operands[0].bytes()));
+    std::vector<unsigned char> wei(as_size(operands[1].bytes()));
     inputs.pool(0).fill(0, 3, 0, src.data());
     inputs.pool(1).fill(0, 3, 1, wei.data());
     const auto out = expected("gemm", params, inputs, 2);
@@ -50,10 +51,10 @@ TEST(Gemm, reference_agrees_with_a_plain_loop_over_the_bytes) {
           sum += term;
           magnitude += std::fabs(term);
         }
-        const auto& got = out[static_cast<std::size_t>(i * n + j)];
-        ASSERT_NEAR(got.value, static_cast<double>(sum), 1e-13 * static_cast<double>(magnitude));
-        const double bound = 0x1p-24 * (std::fabs(static_cast<double>(sum)) +
-                                        4 * std::sqrt(37.0) * static_cast<double>(magnitude));
+        const auto& got = out[as_size(i * n + j)];
+        ASSERT_NEAR(got.value, as_double(sum), 1e-13 * as_double(magnitude));
+        const double bound =
+            0x1p-24 * (std::fabs(as_double(sum)) + 4 * std::sqrt(37.0) * as_double(magnitude));
         ASSERT_NEAR(got.tolerance, bound, 1e-5 * bound);
       }
     }
@@ -93,7 +94,7 @@ TEST(Gemm, products_of_8_bit_floats_may_be_summed_in_fourteen_bits_but_not_in_ni
     inputs.read(0, 0, e / n * k, a);
     inputs.read(0, 1, e % n * k, b);
     for (std::size_t q = 0; q < products.size(); ++q) products[q] = a[q] * b[q];
-    const auto& want = out[static_cast<std::size_t>(e)];
+    const auto& want = out[as_size(e)];
     worst = std::max(worst, std::fabs(narrow_sum(products, 13) - want.value) / want.tolerance);
     worst_of_nine =
         std::max(worst_of_nine, std::fabs(narrow_sum(products, 8) - want.value) / want.tolerance);
@@ -111,7 +112,7 @@ TEST(Gemm, scattered_elements_equal_those_of_the_full_matrix) {
   std::vector<Expected> out(elements.size());
   op("gemm").reference(params, inputs, 0, 2, elements, out);
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    EXPECT_EQ(out[i].value, full[static_cast<std::size_t>(elements[i])].value) << elements[i];
+    EXPECT_EQ(out[i].value, full[as_size(elements[i])].value) << elements[i];
   }
 }
 

@@ -1,10 +1,10 @@
 #include "kernels/inputs.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/text/error.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
@@ -24,7 +24,7 @@ OperandSpec input(Dtype dtype, std::int64_t count, Distribution distribution = D
 
 std::vector<double> drawn(const OperandSpec& operand, std::uint64_t seed = 7, int set = 0,
                           int rank = 0, std::size_t index = 0) {
-  std::vector<double> all(static_cast<std::size_t>(operand.elements()));
+  std::vector<double> all(as_size(operand.elements()));
   InputPool(seed, operand).read(rank, set, index, 0, all);
   return all;
 }
@@ -37,7 +37,7 @@ TEST_P(EveryType, is_read_as_it_was_filled) {
   const auto operand =
       input(GetParam(), 3 * InputPool::chunk_elements + 17, Distribution::normal, 3);
   const InputPool pool(42, operand);
-  std::vector<unsigned char> bytes(static_cast<std::size_t>(operand.bytes()));
+  std::vector<unsigned char> bytes(as_size(operand.bytes()));
   pool.fill(1, 2, 3, bytes.data());
   for (const std::int64_t offset :
        {std::int64_t{0}, std::int64_t{4090}, std::int64_t{8191}, operand.elements() - 20}) {
@@ -90,7 +90,7 @@ TEST(Inputs, pools_that_were_forgotten_are_made_again_with_the_same_values) {
 // Five standard errors of each moment at n = 10^6 (overlapping chunks allowed for by a factor 2).
 TEST(Inputs, normal_has_the_moments_of_a_normal) {
   const auto x = drawn(input(Dtype::f32, 1'000'000, Distribution::normal, 2));
-  const auto n = static_cast<double>(x.size());
+  const auto n = as_double(x.size());
   double m1 = 0, m2 = 0, m3 = 0, m4 = 0;
   for (const double value : x) {
     const double z = value / 2;
@@ -104,7 +104,7 @@ TEST(Inputs, normal_has_the_moments_of_a_normal) {
   EXPECT_NEAR(m3, 0, 0.04);
   EXPECT_NEAR(m4, 3, 0.1);
   const auto inside = std::ranges::count_if(x, [](double v) { return std::fabs(v) < 2; });
-  EXPECT_NEAR(static_cast<double>(inside) / n, std::erf(1 / std::sqrt(2.0)), 0.005);
+  EXPECT_NEAR(as_double(inside) / n, std::erf(1 / std::sqrt(2.0)), 0.005);
 }
 
 TEST(Inputs, neighbours_are_uncorrelated) {
@@ -112,7 +112,7 @@ TEST(Inputs, neighbours_are_uncorrelated) {
   for (const std::size_t lag : {1, 2, 3, 64, 1024}) {
     double sum = 0;
     for (std::size_t i = lag; i < x.size(); ++i) sum += x[i] * x[i - lag];
-    EXPECT_NEAR(sum / static_cast<double>(x.size()), 0, 0.01) << lag;
+    EXPECT_NEAR(sum / as_double(x.size()), 0, 0.01) << lag;
   }
 }
 
@@ -135,7 +135,7 @@ TEST(Inputs, each_distribution_keeps_its_range) {
   ids.index_bound = 13;
   const auto drawn_ids = drawn(ids);
   for (int id = 0; id < 13; ++id) {
-    EXPECT_NEAR(static_cast<double>(std::ranges::count(drawn_ids, id)), 100'000.0 / 13, 900) << id;
+    EXPECT_NEAR(as_double(std::ranges::count(drawn_ids, id)), 100'000.0 / 13, 900) << id;
   }
 }
 

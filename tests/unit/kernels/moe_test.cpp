@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/routing.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
@@ -97,10 +98,9 @@ TEST(MoeDispatch, gathers_by_expert_from_the_table_it_is_given) {
 // their sum, over two ranks in two parts.
 TEST(MoeCombine, undoes_dispatch_and_the_ranks_parts_add_up) {
   const std::int64_t tokens = 11, top_k = 3, hidden = 7;
-  std::vector<double> sums(static_cast<std::size_t>(tokens * hidden), 0), src, weight;
-  for (std::int64_t i = 0; i < tokens * hidden; ++i) src.push_back(static_cast<double>(i % 13 - 6));
-  for (std::int64_t i = 0; i < tokens * top_k; ++i)
-    weight.push_back(static_cast<double>(1 + i % 5));
+  std::vector<double> sums(as_size(tokens * hidden), 0), src, weight;
+  for (std::int64_t i = 0; i < tokens * hidden; ++i) src.push_back(as_double(i % 13 - 6));
+  for (std::int64_t i = 0; i < tokens * top_k; ++i) weight.push_back(as_double(1 + i % 5));
   for (const std::int64_t rank : {0, 1}) {
     const auto shape = routed(tokens, top_k, 8, 90, 2, rank);
     const auto dispatch = rows_op(shape, "moe_dispatch", hidden);
@@ -112,7 +112,7 @@ TEST(MoeCombine, undoes_dispatch_and_the_ranks_parts_add_up) {
         expected_values("moe_combine", combine, TableReader({rows, table, weight}), 3);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
   }
-  for (std::size_t token = 0; token < static_cast<std::size_t>(tokens); ++token) {
+  for (std::size_t token = 0; token < as_size(tokens); ++token) {
     const double factor = weight[3 * token] + weight[3 * token + 1] + weight[3 * token + 2];
     for (std::size_t c = 0; c < 7; ++c) {
       EXPECT_EQ(sums[token * 7 + c], factor * src[token * 7 + c]) << token << " " << c;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
@@ -59,7 +60,7 @@ double counted_entries(std::int64_t queries, std::int64_t context, std::int64_t 
   double out = 0;
   for (std::int64_t p = context - queries; p < context; ++p) {
     const std::int64_t seen = (p + 1) / ratio;
-    out += static_cast<double>(top_k > 0 ? std::min(seen, top_k) : seen);
+    out += as_double(top_k > 0 ? std::min(seen, top_k) : seen);
   }
   return out;
 }
@@ -108,7 +109,7 @@ TEST(Priced, compressed_attention_sees_a_window_and_entries) {
     for (const auto& [ratio, top_k] : {std::pair(0, 0), std::pair(4, 8), std::pair(128, 0)}) {
       double keys = ratio > 0 ? counted_entries(step.queries, step.context, ratio, top_k) : 0;
       for (auto p = step.context - step.queries; p < step.context; ++p) {
-        keys += static_cast<double>(std::min<std::int64_t>(p + 1, 6));
+        keys += as_double(std::min<std::int64_t>(p + 1, 6));
       }
       const Work w = work("compressed_attention",
                           "batch=2 heads=4 head_dim=8 window=6 q_dtype=bf16 kv_dtype=bf16 "
@@ -127,7 +128,7 @@ TEST(Priced, an_index_scores_every_visible_entry) {
                         "k_dtype=f8_e4m3fn " +
                             step.text());
     EXPECT_EQ(w.matmul_flops, 2 * 2 * 4 * 8 * counted_entries(step.queries, step.context, 4, 0));
-    EXPECT_EQ(w.constant_bytes, 2.0 * static_cast<double>(step.context / 4) * 8);
+    EXPECT_EQ(w.constant_bytes, 2.0 * as_double(step.context / 4) * 8);
   }
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/routing.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,10 +76,10 @@ TEST(RoutingCounts, follow_the_power_law_within_one_row) {
     auto counts = routing_counts(1'000'000, 1, 48, skew);
     std::ranges::sort(counts, std::greater{});
     double sum = 0;
-    for (int i = 1; i <= 48; ++i) sum += std::pow(i, -static_cast<double>(skew) / 100);
+    for (int i = 1; i <= 48; ++i) sum += std::pow(i, -as_double(skew) / 100);
     for (int i = 1; i <= 48; ++i) {
-      const double share = 1e6 * std::pow(i, -static_cast<double>(skew) / 100) / sum;
-      ASSERT_NEAR(static_cast<double>(counts[static_cast<std::size_t>(i - 1)]), share, 1.01) << i;
+      const double share = 1e6 * std::pow(i, -as_double(skew) / 100) / sum;
+      ASSERT_NEAR(as_double(counts[as_size(i - 1)]), share, 1.01) << i;
     }
   }
 }
@@ -107,7 +108,7 @@ TEST(RoutingCounts, heavy_experts_are_spread_over_the_ranks) {
   std::ranges::sort(sorted, std::greater{});
   std::set<std::int64_t> ranks;
   for (std::int64_t e = 0; e < 64; ++e) {
-    if (counts[static_cast<std::size_t>(e)] >= sorted[7]) ranks.insert(e / 16);
+    if (counts[as_size(e)] >= sorted[7]) ranks.insert(e / 16);
   }
   EXPECT_GE(ranks.size(), 3u);
 }
@@ -116,12 +117,12 @@ TEST(RoutingTable, has_distinct_experts_per_token_and_exactly_the_counts) {
   for (const auto& c : random_cases()) {
     const auto table = routing_table(c.tokens, c.top_k, c.experts, c.skew);
     ASSERT_EQ(std::ssize(table), c.tokens * c.top_k);
-    std::vector<std::int64_t> seen(static_cast<std::size_t>(c.experts), 0);
-    for (std::size_t token = 0; token < static_cast<std::size_t>(c.tokens); ++token) {
-      const auto k = static_cast<std::size_t>(c.top_k);
+    std::vector<std::int64_t> seen(as_size(c.experts), 0);
+    for (std::size_t token = 0; token < as_size(c.tokens); ++token) {
+      const auto k = as_size(c.top_k);
       const auto slots = std::span(table).subspan(token * k, k);
       ASSERT_EQ(std::set<std::int64_t>(slots.begin(), slots.end()).size(), k);
-      for (const auto expert : slots) ++seen.at(static_cast<std::size_t>(expert));
+      for (const auto expert : slots) ++seen.at(as_size(expert));
     }
     ASSERT_EQ(seen, counts_of(c));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
 #include "written.hpp"
@@ -28,7 +29,7 @@ class TableReader : public InputReader {
             std::span<double> out) const override {
     const auto& table = tables.at({rank, operand});
     for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = table.at(static_cast<std::size_t>(offset) + i);
+      out[i] = table.at(as_size(offset) + i);
     }
   }
 };
@@ -46,7 +47,7 @@ inline Params completed(const std::string& name, const Params& params) {
 inline std::int64_t value_of(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
 
 inline std::vector<std::int64_t> every_element(const OperandSpec& operand) {
-  std::vector<std::int64_t> elements(static_cast<std::size_t>(operand.elements()));
+  std::vector<std::int64_t> elements(as_size(operand.elements()));
   std::iota(elements.begin(), elements.end(), std::int64_t{0});
   return elements;
 }
@@ -71,7 +72,7 @@ inline std::vector<double> expected_values(const std::string& name, const Params
 // All values of one operand.
 inline std::vector<double> values(const InputReader& inputs, const OperandSpec& operand,
                                   std::size_t index, int rank = 0) {
-  std::vector<double> all(static_cast<std::size_t>(operand.elements()));
+  std::vector<double> all(as_size(operand.elements()));
   inputs.read(rank, index, 0, all);
   return all;
 }

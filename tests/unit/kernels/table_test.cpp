@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {
@@ -78,8 +79,8 @@ TEST_P(EveryOp, references_are_finite_and_listed_elements_agree_with_all) {
       std::vector<Expected> out(some.size());
       GetParam()->reference(params, inputs, 0, index, some, out);
       for (std::size_t k = 0; k < some.size(); ++k) {
-        ASSERT_EQ(out[k].value, all[static_cast<std::size_t>(some[k])].value) << params.text();
-        ASSERT_EQ(out[k].tolerance, all[static_cast<std::size_t>(some[k])].tolerance);
+        ASSERT_EQ(out[k].value, all[as_size(some[k])].value) << params.text();
+        ASSERT_EQ(out[k].tolerance, all[as_size(some[k])].tolerance);
       }
     }
   }
@@ -108,7 +109,7 @@ TEST_P(EveryOp, bytes_agree_with_its_operands_where_all_of_them_are_read) {
     const auto work = GetParam()->work(params);
     double read = 0, written = 0;
     for (const auto& operand : GetParam()->operands(params)) {
-      (operand.role == Role::output ? written : read) += static_cast<double>(operand.bytes());
+      (operand.role == Role::output ? written : read) += as_double(operand.bytes());
     }
     EXPECT_EQ(work.bytes_written, written) << params.text();
     EXPECT_GT(work.bytes_read, 0);

@@ -1,9 +1,10 @@
 // What `halmark model` prints: the answer first, tables that fit, nothing cut.
-#include "pages/step/step_page.hpp"
-
+// `halmark model --explain`: operators with their numbers, words of the one glossary.
 #include <gmock/gmock.h>
 
+#include "pages/step/step_page.hpp"
 #include "report/glossary.hpp"
+#include "report/views/glossary_view.hpp"
 #include "step_fixture.hpp"
 #include "tests/unit/expect.hpp"
 
@@ -146,6 +147,31 @@ TEST(StepPage, times_of_a_pipeline_are_of_its_busiest_stage) {
   // The head makes the last stage the busiest.
   EXPECT_THAT(view.text, HasSubstr("of stage 2 of 2, the busiest"));
   EXPECT_THAT(lines_of_text(view.text).front(), HasSubstr(" a step of the busiest stage"));
+}
+
+TEST(Explained, a_word_reads_as_halmark_explain_prints_it) {
+  EXPECT_EQ(pages::explained(qwen(), "mfu", 100).text,
+            report::term_view(report::known_term("mfu"), 100).text);
+}
+
+TEST(Explained, an_operator_has_its_formula_with_numbers) {
+  // 8 sequences, 2048 x 1024 weights.
+  EXPECT_THAT(pages::explained(qwen(), "q_proj", 100).text,
+              HasSubstr("2 x 8 x 2048 x 1024 = 33,554,432 FLOPs"));
+}
+
+TEST(Explained, what_neither_knows_names_the_nearest_of_both) {
+  const auto line = [](const std::string& wanted) {
+    return test::error_of([&] { pages::explained(qwen(), wanted, 100); }).line();
+  };
+  test::expect_each(line, {{"q_prj", "'q_proj'"}, {"mfuu", "'mfu'"}});
+  EXPECT_LT(line(std::string(5000, 'x')).size(), 600u) << "long names are cut";
+}
+
+TEST(Explained, alone_it_lists_words_and_operators) {
+  const std::string text = pages::explainable(qwen(), 100).text;
+  EXPECT_THAT(text, HasSubstr("mfu"));
+  EXPECT_THAT(text, HasSubstr("lm_head"));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/cast.hpp"
+
 namespace halmark::test {
 
 inline constexpr std::int64_t formula_rows = 300;
@@ -21,7 +23,7 @@ std::string shortest(T value, Read read) {
   const auto in_form = [&](const char* form) -> std::string {
     char text[40];
     for (int digits = 0;; ++digits) {
-      std::snprintf(text, sizeof text, form, digits, static_cast<double>(value));
+      std::snprintf(text, sizeof text, form, digits, as_double(value));
       if (read(text) == value) return text;
     }
   };
@@ -34,7 +36,7 @@ inline std::vector<std::string> formula_row(std::int64_t k) {
           std::to_string(k * 7 - 100),
           std::to_string((k * k - 50) * 1000000007),
           shortest(static_cast<float>(k) / 8, [](const char* t) { return std::stof(t); }),
-          shortest(static_cast<double>(k) / 7, [](const char* t) { return std::stod(t); }),
+          shortest(as_double(k) / 7, [](const char* t) { return std::stod(t); }),
           "kernel_" + std::to_string(k % 5),
           k % 4 == 1 ? "" : std::to_string(k),
           k % 3 == 2 ? "" : "n" + std::to_string(k)};

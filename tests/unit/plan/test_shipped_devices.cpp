@@ -6,6 +6,8 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
+#include "core/ranges.hpp"
 #include "plan/device/device_file.hpp"
 #include "tests/checkout.hpp"
 
@@ -39,9 +41,8 @@ void compare(const Json& row, const Device& device) {
   const Json peaks = row.value("peak_dense_tflops", Json::object());
   for (const auto& [key, tflops] : peaks.items()) {
     const std::vector<std::string> paths = paths_of(key);
-    const auto it = std::ranges::find_if(device.peaks, [&](const Peak& p) {
-      return std::ranges::find(paths, p.path) != paths.end();
-    });
+    const auto it =
+        std::ranges::find_if(device.peaks, [&](const Peak& p) { return contains(paths, p.path); });
     ASSERT_NE(it, device.peaks.end()) << id << ' ' << key;
     expect_within(tflops.get<double>() * 1e12, it->flops_per_s, it->flops_per_s_high, id + key);
     EXPECT_EQ(confidence_name(it->confidence), row["confidence"].get<std::string>());
@@ -55,7 +56,7 @@ void compare(const Json& row, const Device& device) {
   if (row.contains("memory_gb")) {
     // Printed in GB of either kind, of which a driver keeps up to 2.5 % back.
     const double printed = row["memory_gb"];
-    const auto bytes = static_cast<double>(device.memory_bytes);
+    const auto bytes = as_double(device.memory_bytes);
     EXPECT_GE(bytes, 0.975e9 * printed) << id;
     EXPECT_LE(bytes, 1.01 * 0x1p30 * printed) << id;
   }
@@ -109,7 +110,7 @@ TEST(ShippedDevices, capacity_is_what_a_driver_reports) {
     EXPECT_NE(device.memory_bytes % 1'000'000'000, 0) << device.id;
   }
   const auto gib = [](std::string_view id) {
-    return static_cast<double>(find_device(id, {folder})->memory_bytes) / 0x1p30;
+    return as_double(find_device(id, {folder})->memory_bytes) / 0x1p30;
   };
   // device_total_memory, or "GPU 0 has a total capacity of", as PyTorch prints it.
   EXPECT_NEAR(gib("rtx-4090"), 23.52, 0.005);

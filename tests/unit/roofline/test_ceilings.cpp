@@ -1,5 +1,6 @@
 // What must pass under which ceiling, against hand-computed figures and, for random devices and
 // work, against the definition written out once more.
+#include "core/numeric/cast.hpp"
 #include "roofline/ceilings.hpp"
 
 #include <gmock/gmock.h>
@@ -261,7 +262,7 @@ double written_out_ns(const Work& work, const Traffic& moved, const Device& devi
     if (has_caches) bytes += left(moved.warm_bytes, moved.warm_bytes);
     seconds = std::max(
         seconds, bytes / best([&](int n) { return device.bandwidth(level, n)->bytes_per_s; }));
-    capacity += 2.0 * static_cast<double>(device.bandwidth(level, threads)->working_set_bytes);
+    capacity += 2.0 * as_double(device.bandwidth(level, threads)->working_set_bytes);
   }
   return seconds * 1e9;
 }
@@ -274,9 +275,8 @@ TEST(Ceilings, give_the_maximum_over_levels_of_random_work) {
     const Ceilings ceilings(d, threads, shards);
     for (int k = 0; k < 10; ++k) {
       const Work work = random_work(random);
-      const auto mode =
-          std::array{CacheMode::hot, CacheMode::rotate_const,
-                     CacheMode::rotate_all}[static_cast<std::size_t>(random.integer(0, 2))];
+      const auto mode = std::array{CacheMode::hot, CacheMode::rotate_const,
+                                   CacheMode::rotate_all}[as_size(random.integer(0, 2))];
       const Traffic moved = traffic(work, mode, random.integer(1, 8));
       const double alone = written_out_ns(work, moved, d, threads, 1);
       const double expected = std::max(alone, written_out_ns(work, moved, d, threads, shards));

@@ -1,6 +1,10 @@
-#include "roofline/estimate.hpp"
-
 #include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "roofline/estimate.hpp"
+#include "roofline/peaks.hpp"
+#include "roofline/score.hpp"
 
 namespace halmark {
 namespace {
@@ -107,6 +111,72 @@ TEST(RooflineRates, collectives_take_the_link_and_beyond_a_domain_the_network) {
   // 20 MB of its own traffic outlast the 1.75 MB on the link.
   const Work heavy{.bytes_read = 1e7, .bytes_written = 1e7, .transfer_bytes = 1.75e6};
   EXPECT_DOUBLE_EQ(rates.ns(heavy, 8).value(), 2e7 / 1e12 * 1e9);
+}
+
+// The score against the published formula and its published fixed points.
+
+TEST(Score, is_a_half_at_the_baseline_and_one_at_the_bound) {
+  EXPECT_DOUBLE_EQ(*speed_of_light_score(80, 20, 80), 0.5);
+  EXPECT_DOUBLE_EQ(*speed_of_light_score(20, 20, 80), 1);
+}
+
+TEST(Score, is_the_published_formula_between_them) {
+  for (const double t : {21.0, 40.0, 79.0, 81.0, 400.0, 1e9}) {
+    EXPECT_NEAR(*speed_of_light_score(t, 20, 80), 1 / (1 + (t - 20) / (80 - 20)), 1e-12) << t;
+  }
+}
+
+TEST(Score, is_not_clamped_below_the_bound) { EXPECT_GT(*speed_of_light_score(10, 20, 80), 1); }
+
+TEST(Score, of_a_baseline_at_the_bound_is_all_or_nothing) {
+  EXPECT_EQ(*speed_of_light_score(20, 20, 20), 1);
+  EXPECT_EQ(*speed_of_light_score(21, 20, 20), 0);
+  EXPECT_EQ(*speed_of_light_score(19, 20, 10), 1);
+}
+
+TEST(Score, is_absent_without_one_of_its_times) {
+  for (const auto& [t, bound, baseline] :
+       {std::tuple{0.0, 20, 80}, {30.0, 0, 80}, {30.0, 20, 0}, {std::nan(""), 20, 80}}) {
+    EXPECT_FALSE(speed_of_light_score(t, bound, baseline)) << t;
+  }
+}
+
+// Of 4e12 with the threads that it was measured with; 0: a figure of the whole device.
+TEST(ShardPeak, is_cut_where_the_figure_is_of_the_whole_device) {
+  for (const auto& [threads, shard_threads, flops_per_s] :
+       {std::tuple{4, 4, 4e12}, {4, 8, 8e12}, {1, 1, 4e12}, {0, 4, 2e12}}) {
+    Device device;
+    device.peaks = {{.path = "p", .dtype = Dtype::bf16, .threads = threads, .flops_per_s = 4e12}};
+    EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = shard_threads, .parts = 2}),
+                     flops_per_s);
+    EXPECT_FALSE(shard_peak(device, Dtype::f32, {}));
+  }
+}
+
+TEST(MultiplyingDtype, of_several_wide_types_bf16_comes_first_then_f16_then_f32) {
+  Device device;
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f4_e2m1) << "nothing to fall back on";
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+    device.peaks.push_back({.path = "p", .dtype = dtype, .flops_per_s = 1e12});
+    EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), dtype);
+  }
+}
+
+TEST(ShardPeak, a_peak_of_nothing_is_none_and_a_small_one_is_one) {
+  Device device;
+  device.peaks = {{.path = "p", .dtype = Dtype::bf16, .flops_per_s = 0}};
+  EXPECT_FALSE(shard_peak(device, Dtype::bf16, {}));
+  device.peaks[0].flops_per_s = 0.5;
+  EXPECT_EQ(shard_peak(device, Dtype::bf16, {}), 0.5);
+}
+
+TEST(MultiplyingDtype, four_bits_are_unpacked_into_the_first_wide_type_that_has_a_peak) {
+  Device device;
+  device.peaks = {{.path = "f16_matrix", .dtype = Dtype::f16, .flops_per_s = 1e12}};
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f16);
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f8_e4m3fn), Dtype::f8_e4m3fn);
+  device.peaks.push_back({.path = "f4_matrix", .dtype = Dtype::f4_e2m1, .flops_per_s = 4e12});
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f4_e2m1);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // What of a collective some link has to carry, and what the best known algorithms take.
+#include "core/numeric/cast.hpp"
 #include "roofline/links.hpp"
 
 #include <gtest/gtest.h>
@@ -94,7 +95,7 @@ TEST(Links, beyond_a_domain_all_its_devices_share_the_border) {
   const std::int64_t message = std::int64_t{4} << 30;
   const Work sum = work("all_reduce", message, 32);
   const auto least = links.least(sum, 32);
-  const auto s = static_cast<double>(message);
+  const auto s = as_double(message);
   EXPECT_EQ(least[0].bytes, s);
   EXPECT_EQ(least[0].over, Passage::Over::both);
   EXPECT_EQ(least[1].bytes, s / 8);
@@ -113,7 +114,7 @@ TEST(Links, a_device_that_shares_its_link_with_nobody_is_a_domain_of_one) {
 TEST(Links, borders_of_the_other_collectives) {
   const Links links(gpu(), 5e10);
   const std::int64_t message = 32 << 20;
-  const double s = static_cast<double>(message);
+  const double s = as_double(message);
   const auto border = [&](const char* op) {
     return links.least(work(op, message, 32), 32)[1].bytes;
   };

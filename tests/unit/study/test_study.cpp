@@ -1,5 +1,6 @@
 // A study over a store: what is proposed, what is learned from rows, who runs a trial.
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "framework/study/study.hpp"
 
 #include <algorithm>
@@ -41,8 +42,7 @@ StudyVerdict outcome_of(const StudyProposal& proposal) {
   double sum = 0;
   for (const auto& [name, value] : proposal.params) {
     const auto* number = std::get_if<std::int64_t>(&value);
-    sum += number != nullptr ? static_cast<double>(*number)
-                             : static_cast<double>(text_of(value).front());
+    sum += number != nullptr ? as_double(*number) : as_double(text_of(value).front());
   }
   return {.trial = proposal.trial, .values = {sum, 1000 / sum}};
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "tests/unit/study/study_fixture.hpp"
 
@@ -68,17 +69,16 @@ TEST_P(StudyFaults, eight_writers_lose_no_row_and_leave_no_gap) {
   }
   const auto store = open_study_store(location(), StudyAccess::existing);
   const StudySummary study = store->list().at(0);
-  EXPECT_EQ(study.counts[static_cast<std::size_t>(TrialState::complete)], writers * trials_each);
+  EXPECT_EQ(study.counts[as_size(TrialState::complete)], writers * trials_each);
   std::vector<bool> seen(writers * trials_each + 1);
   int number = 0;
   for (const TrialRow& row : all_trials(*store, study.info.id)) {
     ASSERT_EQ(row.number, number++);
     ASSERT_EQ(row.params.size(), 2u);
-    const auto mark = static_cast<std::size_t>(row.params[0].internal);
+    const auto mark = as_size(row.params[0].internal);
     ASSERT_FALSE(seen.at(mark)) << "trial " << mark << " is there twice";
     seen[mark] = true;
-    ASSERT_EQ(row.values,
-              (std::vector<double>{static_cast<double>(mark), -static_cast<double>(mark)}));
+    ASSERT_EQ(row.values, (std::vector<double>{as_double(mark), -as_double(mark)}));
   }
 }
 
@@ -136,8 +136,8 @@ TEST_P(StudyFaults, a_kill_at_any_moment_loses_no_acknowledged_trial) {
     ASSERT_EQ(rows[i].params.size(), 2u) << "trial " << i << " is there in part";
   }
   for (const int number : acknowledged) {
-    ASSERT_LT(static_cast<std::size_t>(number), rows.size());
-    ASSERT_EQ(rows[static_cast<std::size_t>(number)].state, TrialState::complete) << number;
+    ASSERT_LT(as_size(number), rows.size());
+    ASSERT_EQ(rows[as_size(number)].state, TrialState::complete) << number;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "framework/study/front.hpp"
 #include "framework/study/serve.hpp"
 #include "framework/study/study.hpp"
@@ -39,8 +40,8 @@ SpaceDescription space() {
 
 // Of every fourth trial each: complete, infeasible with and without values, failed.
 StudyVerdict verdict_of(const StudyProposal& p) {
-  const auto a = static_cast<double>(std::get<std::int64_t>(p.params[0].second));
-  const auto b = static_cast<double>(std::get<std::int64_t>(p.params[1].second));
+  const auto a = as_double(std::get<std::int64_t>(p.params[0].second));
+  const auto b = as_double(std::get<std::int64_t>(p.params[1].second));
   StudyVerdict out{.trial = p.trial};
   switch (p.trial % 4) {
     case 0:

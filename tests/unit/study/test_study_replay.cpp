@@ -1,4 +1,5 @@
 // Journals line by line: what each operation of Optuna's does to a study, and what none can do.
+#include "core/numeric/cast.hpp"
 #include "study/storage/journal_replay.hpp"
 
 #include <cmath>
@@ -99,10 +100,10 @@ TEST_F(Replay, a_trial_may_be_made_whole) {
   EXPECT_EQ(all[2].state, TrialState::running);
   EXPECT_TRUE(all[2].values.empty());
   const auto counts = replay_.list().at(0).counts;
-  EXPECT_EQ(counts[static_cast<std::size_t>(TrialState::complete)], 1);
-  EXPECT_EQ(counts[static_cast<std::size_t>(TrialState::running)], 1);
-  EXPECT_EQ(counts[static_cast<std::size_t>(TrialState::waiting)], 1);
-  EXPECT_EQ(counts[static_cast<std::size_t>(TrialState::fail)], 0);
+  EXPECT_EQ(counts[as_size(TrialState::complete)], 1);
+  EXPECT_EQ(counts[as_size(TrialState::running)], 1);
+  EXPECT_EQ(counts[as_size(TrialState::waiting)], 1);
+  EXPECT_EQ(counts[as_size(TrialState::fail)], 0);
 }
 
 TEST_F(Replay, a_parameter_keeps_the_kind_that_it_had_first_in_the_study) {

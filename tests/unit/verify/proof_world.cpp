@@ -1,4 +1,5 @@
 #include "proof_world.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <gtest/gtest.h>
 
@@ -95,7 +96,7 @@ std::string written(const Claim& claim) {
   for (const auto& [k, told] : claim.told) {
     const auto [low, high] = std::ranges::minmax(told.medians);
     certifier.tell(k, low, high);
-    facts.evidence[static_cast<std::size_t>(k)] = evidence_of(told);
+    facts.evidence[as_size(k)] = evidence_of(told);
   }
   for (const auto& [k, why] : claim.failed) certifier.tell_failed(k, why);
   return proof_text(certifier, make_certificate(certifier), facts);
@@ -103,7 +104,7 @@ std::string written(const Claim& claim) {
 
 std::size_t front_size(const std::string& proof) {
   const Records records = records_of(proof);
-  return static_cast<std::size_t>(std::ranges::count_if(
+  return as_size(std::ranges::count_if(
       records, [](const Json& record) { return record["record"] == "front"; }));
 }
 
@@ -147,7 +148,7 @@ void ProofWorld::measure() {
     const std::vector<std::int32_t> kernels = certifier.ask(4);
     if (kernels.empty()) return;
     for (const std::int32_t k : kernels) {
-      const double bound = std::max(1.0, certifier.kernels()[static_cast<std::size_t>(k)].bound);
+      const double bound = std::max(1.0, certifier.kernels()[as_size(k)].bound);
       Rounds& told = truth_.told[k];
       told = {.medians = {1.32 * bound, 1.3 * bound, 1.35 * bound}, .rounds = {0, 1, 2}};
       certifier.tell(k, told.medians[1], told.medians[2]);
@@ -170,7 +171,7 @@ void ProofWorld::store() const {
   for (const auto& [k, told] : truth_.told) {
     for (std::size_t i = 0; i < told.medians.size(); ++i) {
       Measurement m;
-      m.kernel_case = steps_.cases[static_cast<std::size_t>(k)];
+      m.kernel_case = steps_.cases[as_size(k)];
       m.round = told.rounds[i];
       m.status = Status::ok;
       m.plugin_hash = "00ff";

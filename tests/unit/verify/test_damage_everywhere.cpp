@@ -8,6 +8,7 @@
 
 #include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "journal/rows/row_codec.hpp"
@@ -138,7 +139,7 @@ TEST_F(DamageEverywhere, in_the_header_the_schema_and_the_head_of_each_page) {
 TEST_F(DamageEverywhere, at_seeded_places_of_the_whole_file) {
   constexpr std::uint64_t seed = 20261123;
   for (std::uint64_t i = 0; i < 800; ++i) {
-    const auto at = static_cast<std::size_t>(uniform_below(hash_u64(seed, 2 * i), bytes_.size()));
+    const auto at = as_size(uniform_below(hash_u64(seed, 2 * i), bytes_.size()));
     const auto mask = static_cast<int>(1 + uniform_below(hash_u64(seed, 2 * i + 1), 255));
     expect_named_or_harmless(at, mask);
   }
@@ -189,7 +190,7 @@ TEST_F(DamageEverywhere, leaves_what_is_sound_for_salvage) {
   constexpr std::uint64_t seed = 5;
   int copied = 0;
   for (std::uint64_t i = 0; i < 150; ++i) {
-    const auto at = static_cast<std::size_t>(uniform_below(hash_u64(seed, i), bytes_.size()));
+    const auto at = as_size(uniform_below(hash_u64(seed, i), bytes_.size()));
     SCOPED_TRACE("byte " + std::to_string(at));
     const std::string path = damaged_file(at, 0x55), to = folder_ / "copy.db";
     const std::string before = file_bytes(path);

@@ -2,8 +2,6 @@
 // included, but not with the kernels. Each is refused by both checkers.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-
 #include "core/latency.hpp"
 #include "proof_records.hpp"
 #include "tests/unit/case_name.hpp"

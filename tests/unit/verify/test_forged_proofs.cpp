@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/digest.hpp"
 #include "proof_records.hpp"
 #include "proof_world.hpp"
@@ -34,9 +35,7 @@ struct Forgery {
   Found found = Found::alone;
 };
 
-CertifyKernel& kernel(Claim& c, std::int32_t k) {
-  return c.problem.kernels[static_cast<std::size_t>(k)];
-}
+CertifyKernel& kernel(Claim& c, std::int32_t k) { return c.problem.kernels[as_size(k)]; }
 
 std::vector<CertifyKernel*> unmeasured(Claim& c) {
   std::vector<CertifyKernel*> out;
@@ -49,7 +48,7 @@ std::vector<CertifyKernel*> unmeasured(Claim& c) {
 void scale_terms(Claim& c, CertifyKernel& k, bool of_operations, double factor) {
   (of_operations ? k.operations : k.bytes) *= factor;
   for (BoundTerm& t : k.terms) {
-    if (c.problem.peaks[static_cast<std::size_t>(t.peak)].is_operations == of_operations) {
+    if (c.problem.peaks[as_size(t.peak)].is_operations == of_operations) {
       t.amount *= factor;
     }
   }
@@ -163,7 +162,7 @@ const std::vector<Forgery> forgeries = {
        for (const std::int32_t k : world().own_kernels(front_point())) {
          // All of the bytes at the slowest peak, which their caches would have held.
          for (BoundTerm& t : kernel(c, k).terms) {
-           if (!c.problem.peaks[static_cast<std::size_t>(t.peak)].is_operations) {
+           if (!c.problem.peaks[as_size(t.peak)].is_operations) {
              t.amount = kernel(c, k).bytes;
            }
          }
@@ -258,7 +257,7 @@ const std::vector<Forgery> forgeries = {
     {"a_constraint_altered",
      [](Claim& c) {
        const std::int32_t shards = constraint_named(c, "shard_count");
-       c.problem.constraints[static_cast<std::size_t>(shards)].expression =
+       c.problem.constraints[as_size(shards)].expression =
            R"(phase != "decode" or (dp * tp * pp in {1}))";
        leave_out_split(c, shards);
      },
@@ -272,7 +271,7 @@ const std::vector<Forgery> forgeries = {
     {"a_constraint_altered_in_the_plan_too",
      [](Claim& c) {
        const std::int32_t shards = constraint_named(c, "shard_count");
-       c.problem.constraints[static_cast<std::size_t>(shards)].expression =
+       c.problem.constraints[as_size(shards)].expression =
            R"(phase != "decode" or (dp * tp * pp in {1}))";
        leave_out_split(c, shards);
        change_plan(c, [](Json& plan) {

@@ -1,4 +1,5 @@
 // Memory of the parent: how much of it there is, how it is shared out, and who owns a mapping.
+#include "core/numeric/cast.hpp"
 #include "host/process/arena.hpp"
 
 #include <fcntl.h>
@@ -73,8 +74,8 @@ TEST(Arenas, are_given_up_where_memory_ends_meanwhile) {
 }
 
 std::int64_t pages_in(const SharedMemory& memory, std::int64_t begin, std::int64_t bytes) {
-  std::vector<unsigned char> in(static_cast<std::size_t>(bytes / 4096));
-  mincore(memory.data() + begin, static_cast<std::size_t>(bytes), in.data());
+  std::vector<unsigned char> in(as_size(bytes / 4096));
+  mincore(memory.data() + begin, as_size(bytes), in.data());
   return std::ranges::count_if(in, [](unsigned char page) { return (page & 1) != 0; });
 }
 
@@ -99,8 +100,7 @@ TEST(Arenas, pages_of_all_are_dealt_out_in_no_order) {
   ASSERT_EQ(arenas.size(), 2u);
   for (const SharedMemory& arena : arenas) {
     for (const std::int64_t begin : {std::int64_t{0}, bytes / 2}) {
-      EXPECT_NEAR(static_cast<double>(pages_in(arena, begin, bytes / 2)) * 4096 / (60 << 20), 0.5,
-                  0.25)
+      EXPECT_NEAR(as_double(pages_in(arena, begin, bytes / 2)) * 4096 / (60 << 20), 0.5, 0.25)
           << begin;
     }
   }

@@ -1,4 +1,5 @@
 // Where groups are made, what they hold, and what is removed of those who were killed.
+#include "core/ranges.hpp"
 #include "host/process/cgroup.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +35,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 bool has(const std::vector<std::string>& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
+  return contains(words, word);
 }
 
 // The folder of this process in a hierarchy, by cgroups(7): "" where it is not writable.

@@ -2,9 +2,8 @@
 // counts and against a formula of their matrices' shapes written by hand: both at the published
 // sizes and with every size one step further, so that no count comes out of a table.
 
-#include <functional>
-
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 
 namespace halmark::family_counts {
@@ -194,7 +193,7 @@ std::int64_t gemma4(const Sizes& s) {
   std::int64_t out = s("vocab_size") * h + h;
   if (ple > 0) out += layers * ple * (s("vocab_size_per_layer_input") + h) + ple;
   for (std::int64_t i = 0; i < layers; ++i) {
-    const bool full = s.json("layer_types").at(static_cast<std::size_t>(i)) == "full_attention";
+    const bool full = s.json("layer_types").at(as_size(i)) == "full_attention";
     const bool equal = full && s("attention_k_eq_v") != 0, reads = i >= layers - shared;
     const std::int64_t d = s(full ? "global_head_dim" : "head_dim");
     const std::int64_t kv = s(equal ? "num_global_key_value_heads" : "num_key_value_heads");
@@ -246,7 +245,7 @@ std::int64_t step3p7(const Sizes& s) {
       s.json("attention_other_setting").at("num_attention_heads").get<std::int64_t>();
   std::int64_t out = 2 * s("vocab_size") * h + h;
   for (std::int64_t i = 0; i < layers; ++i) {
-    const bool full = s.json("layer_types").at(static_cast<std::size_t>(i)) == "full_attention";
+    const bool full = s.json("layer_types").at(as_size(i)) == "full_attention";
     const std::int64_t heads = full ? s("num_attention_heads") : other;
     out += attention(h, heads, kv, d) + heads * h + 2 * d + 2 * h;
     out += i < 1 ? gated(h, s("intermediate_size"))
@@ -875,7 +874,7 @@ TEST(FamilyCounts, caches_hold_what_later_steps_read) {
       const OperatorGraph graph = graph_of(read_model(row.config, name), decode(1, 64));
       std::int64_t bytes = 0;
       for (const std::int32_t type : graph.layers) {
-        for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+        for (const LayerCache& cache : graph.layer_types[as_size(type)].caches) {
           bytes += cache.bytes(64, &Extent::whole);
         }
       }

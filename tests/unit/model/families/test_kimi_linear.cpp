@@ -1,5 +1,6 @@
 // Kimi Linear: its weights against the tensors of a checkpoint, its operators by hand, its fields.
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 
@@ -37,13 +38,13 @@ TEST(KimiLinear, has_3_billion_active_weights_by_hand) {
   const std::int64_t moe = 9 * 3 * 2304 * 1024 + 2304 * 256;
   const std::int64_t active = 20 * kda + 7 * mla + 26 * moe + 3 * 2304 * 9216 + 163'840L * 2304;
   EXPECT_EQ(graph_of(kimi(), decode(1, 1)).totals.active_parameters, active);
-  EXPECT_NEAR(static_cast<double>(active), 3.1e9, 0.01e9);
+  EXPECT_NEAR(as_double(active), 3.1e9, 0.01e9);
 }
 
 TEST(KimiLinear, every_fourth_layer_and_the_last_attend) {
   const OperatorGraph graph = graph_of(kimi(), decode(1, 1));
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    const std::string& name = graph.layer_types[static_cast<std::size_t>(graph.layers[i])].name;
+    const std::string& name = graph.layer_types[as_size(graph.layers[i])].name;
     const bool attends = (i + 1) % 4 == 0 || i == 26;
     EXPECT_EQ(name, i == 0    ? "decoder_delta_rule"
                     : attends ? "decoder_moe"

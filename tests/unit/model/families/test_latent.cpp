@@ -2,6 +2,7 @@
 // whatever the sizes are.
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 
@@ -67,8 +68,8 @@ TEST(Latent, the_absorbed_pair_costs_what_it_replaces) {
     const Operator& kv_b = find_operator(expanded, "kv_b_proj");
     const Operator& q_up = find_operator(absorbed, "q_up");
     const Operator& v_up = find_operator(absorbed, "v_up");
-    EXPECT_EQ(kv_b.matmul_flops / static_cast<double>(kv_b.count),
-              (q_up.matmul_flops + v_up.matmul_flops) / static_cast<double>(q_up.count));
+    EXPECT_EQ(kv_b.matmul_flops / as_double(kv_b.count),
+              (q_up.matmul_flops + v_up.matmul_flops) / as_double(q_up.count));
     EXPECT_EQ(kv_b.parameters, q_up.parameters + v_up.parameters);
     EXPECT_EQ(expanded.totals.parameters, absorbed.totals.parameters) << id;
     EXPECT_EQ(expanded.totals.active_parameters, absorbed.totals.active_parameters) << id;

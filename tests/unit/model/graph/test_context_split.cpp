@@ -1,5 +1,6 @@
 // Context parallelism: shares of the ranks against the whole model, against pairs counted one by
 // one, and by hand.
+#include "core/numeric/cast.hpp"
 #include "model/graph/context_split.hpp"
 
 #include "fixtures.hpp"
@@ -99,9 +100,9 @@ TEST(ContextSplit, the_pairs_of_every_rank_equal_those_counted_one_by_one) {
         for (int rank = 0; rank < cp; ++rank) {
           double pairs = 0;
           for (const std::int64_t p : positions_of(graph, rank)) {
-            pairs += static_cast<double>(window > 0 ? std::min(p + 1, window) : p + 1);
+            pairs += as_double(window > 0 ? std::min(p + 1, window) : p + 1);
           }
-          const Work work = work_of(op.of_context_rank[static_cast<std::size_t>(rank)]);
+          const Work work = work_of(op.of_context_rank[as_size(rank)]);
           EXPECT_EQ(work.matmul_flops, 2 * 64 * pairs) << window << ' ' << cp << ' ' << rank;
           heaviest = std::max(heaviest, work.matmul_flops);
           if (window == 0) {
@@ -150,9 +151,8 @@ void expect_same_work(const char* model, std::int64_t new_tokens, std::int64_t c
         double flops = 0, rows = 0;
         for (int rank = 0; rank < cp; ++rank) {
           if (is_last_position(op, split) && rank > 0) continue;  // rank 0 has it
-          const Work work = op.of_context_rank.empty()
-                                ? op.rank_work
-                                : work_of(op.of_context_rank[static_cast<std::size_t>(rank)]);
+          const Work work = op.of_context_rank.empty() ? op.rank_work
+                                                       : work_of(op.of_context_rank[as_size(rank)]);
           flops += work.flops();
           rows += op.of_context_rank.empty() ? row_bytes(work) : work.bytes_written;
         }
@@ -160,7 +160,7 @@ void expect_same_work(const char* model, std::int64_t new_tokens, std::int64_t c
                                                      : whole->rank_work.bytes_written;
         // Each rank reads how many rows every expert that it holds has, an s32 each.
         if (op.kind == OperatorKind::experts && op.local.op == "grouped_gemm") {
-          expected += (cp - 1) * 4.0 * static_cast<double>(split.expert_use->held_per_rank);
+          expected += (cp - 1) * 4.0 * as_double(split.expert_use->held_per_rank);
         }
         EXPECT_NEAR(flops, whole->rank_work.flops(), 1e-9 * flops);
         EXPECT_NEAR(rows, expected, 1e-9 * expected);

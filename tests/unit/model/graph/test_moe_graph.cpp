@@ -1,5 +1,6 @@
 // Mixtures of experts: what a step executes, its worked examples, and where experts are.
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "kernels/routing.hpp"
 #include "model/graph/expert_imbalance.hpp"
@@ -100,9 +101,9 @@ TEST(MoeGraph, the_heaviest_rank_is_priced_and_every_rank_runs_its_own_experts) 
   const std::vector<Stack> stacks = build_stacks(graph, {.backend = "cpu", .ring_bytes = 1 << 20});
   ASSERT_EQ(stacks.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
-    const Stack& stack = stacks[static_cast<std::size_t>(rank)];
+    const Stack& stack = stacks[as_size(rank)];
     for (const StackStep& step : stack.steps) {
-      const Params& params = stack.kernels[static_cast<std::size_t>(step.kernel)].problem.params;
+      const Params& params = stack.kernels[as_size(step.kernel)].problem.params;
       if (step.operator_name == "expert_gate_up") {
         EXPECT_EQ(params.at("ep_rank"), rank);
         EXPECT_EQ(params.at("rows"), rows_of(counts, local_experts(8, 2, rank)));
@@ -238,7 +239,7 @@ TEST(ExpertLayout, takes_the_tensor_group_first_and_crosses_replicas_with_the_re
   std::vector<int> ranks_of(6, 0);
   for (int replica = 0; replica < 3; ++replica) {
     for (int tensor = 0; tensor < 4; ++tensor) {
-      ++ranks_of[static_cast<std::size_t>(layout.rank(replica, tensor))];
+      ++ranks_of[as_size(layout.rank(replica, tensor))];
     }
   }
   EXPECT_THAT(ranks_of, Each(2));  // `width` ranks hold each share

@@ -1,5 +1,6 @@
 // Multi-token prediction: parameters beside the model's, and steps that draft and verify.
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/utilisation/utilisation.hpp"
@@ -29,7 +30,7 @@ TEST(Prediction, deepseek_v3_has_the_published_module_beside_its_671_billion) {
   const ModelSpec spec = shipped("deepseek-v3");
   EXPECT_EQ(spec.prediction_modules, 1);
   EXPECT_EQ(prediction_parameters(spec), deepseek_module);
-  EXPECT_NEAR(static_cast<double>(deepseek_module), 11.5e9, 0.01 * 11.5e9);
+  EXPECT_NEAR(as_double(deepseek_module), 11.5e9, 0.01 * 11.5e9);
   const GraphTotals drafts = drafting("deepseek-v3", decode(1, 8), 1).totals;
   const GraphTotals plain = graph_of(spec, decode(1, 8)).totals;
   EXPECT_EQ(drafts.parameters, plain.parameters);
@@ -50,9 +51,9 @@ TEST(Prediction, totals_with_modules_equal_the_published_sizes_of_the_checkpoint
                                                     {"glm-4.5-air", 110, true},
                                                     {"mimo-7b", 7.8, false}}) {
     const ModelSpec spec = shipped(id);
-    double total = static_cast<double>(graph_of(spec, decode(1, 2)).totals.parameters +
-                                       prediction_parameters(spec));
-    if (copies_tables) total += static_cast<double>(2 * spec.vocab * spec.hidden);
+    double total =
+        as_double(graph_of(spec, decode(1, 2)).totals.parameters + prediction_parameters(spec));
+    if (copies_tables) total += as_double(2 * spec.vocab * spec.hidden);
     EXPECT_NEAR(total / 1e9, billions, 0.005 * billions) << id;
   }
 }
@@ -73,7 +74,7 @@ TEST(Prediction, a_training_step_passes_every_token_through_the_module) {
   const OperatorGraph plain = graph_of(spec, d);
   for (const std::int64_t predicted : {1, 2}) {
     const OperatorGraph graph = *build_graph(spec, d, StepForm{.predicted = predicted});
-    const auto n = static_cast<double>(predicted);
+    const auto n = as_double(predicted);
     EXPECT_EQ(operator_of(graph, "prediction", "draft_join").matmul_flops, n * 4 * T * H * H);
     EXPECT_EQ(operator_of(graph, "prediction", "draft_lm_head").matmul_flops, n * 2 * T * H * V);
     EXPECT_EQ(operator_of(graph, "prediction", "router").matmul_flops, n * 2 * T * H * 256);
@@ -141,7 +142,7 @@ TEST(Prediction, verifying_takes_all_drafted_tokens_at_once_and_logits_of_each) 
   constexpr double B = 4, H = 7168, n = 128, V = 129280, L = 61;
   for (const std::int64_t drafted : {1, 3}) {
     const OperatorGraph graph = drafting("deepseek-v3", decode(4, 1000), drafted);
-    const double S = static_cast<double>(1 + drafted);
+    const double S = as_double(1 + drafted);
     EXPECT_EQ(graph.configuration.workload.new_tokens, 1 + drafted);
     EXPECT_EQ(operator_of(graph, "decoder_moe", "q_a_proj").matmul_flops,
               (L - 3) * 2 * B * S * H * 1536);
@@ -151,7 +152,7 @@ TEST(Prediction, verifying_takes_all_drafted_tokens_at_once_and_logits_of_each) 
     EXPECT_EQ(operator_of(graph, "head", "lm_head").matmul_flops, 2 * B * S * H * V);
     EXPECT_EQ(operator_of(graph, "prediction", "draft_join").count, drafted);
     EXPECT_EQ(operator_of(graph, "prediction", "draft_join").matmul_flops,
-              static_cast<double>(drafted) * 4 * B * H * H);
+              as_double(drafted) * 4 * B * H * H);
   }
 }
 
@@ -217,7 +218,7 @@ TEST(Prediction, expected_tokens_are_a_geometric_sum) {
   EXPECT_EQ(expected_tokens_per_step(3, 0), 1);
   for (const double a : {0.1, 0.6, 0.95}) {
     for (const std::int64_t drafted : {1, 4, 16}) {
-      const auto power = static_cast<double>(drafted + 1);
+      const auto power = as_double(drafted + 1);
       EXPECT_NEAR(expected_tokens_per_step(drafted, a), (1 - std::pow(a, power)) / (1 - a), 1e-12);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "tests/unit/case_name.hpp"
@@ -51,7 +52,7 @@ class Drawing {
     out.intermediate = one_of<std::int64_t>({12, 48});
     out.qk_norm = one_of({true, false});
     out.qkv_bias = one_of({true, false});
-    out.windows.assign(static_cast<std::size_t>(out.layers), 0);
+    out.windows.assign(as_size(out.layers), 0);
     if (one_of({true, false})) out.windows.back() = 3;
     if (one_of({true, true, false})) add_experts(out);
     return out;
@@ -101,16 +102,15 @@ Sum over_ranks(const OperatorGraph& graph, const Operator& op) {
   for (const std::int64_t count : op.stage_counts) {
     for (int replica = 0; replica < parallel.dp; ++replica) {
       for (int tensor = 0; tensor < parallel.tp; ++tensor) {
-        out.weight_bytes += static_cast<double>(count * op.weight_bytes_local);
+        out.weight_bytes += as_double(count * op.weight_bytes_local);
         const Problem* problem = &op.local;
         if (!op.of_expert_rank.empty()) {
-          const auto& own =
-              op.of_expert_rank[static_cast<std::size_t>(layout.rank(replica, tensor))];
+          const auto& own = op.of_expert_rank[as_size(layout.rank(replica, tensor))];
           if (!own) continue;
           problem = &*own;
         }
         const Work work = contract.work(problem->params);
-        const auto executions = static_cast<double>(count * parallel.pp);
+        const auto executions = as_double(count * parallel.pp);
         out.flops += executions * work.flops();
         out.row_bytes += executions * work.bytes_written;
       }
@@ -126,12 +126,11 @@ struct Copies {
 
 Copies copies_of(const std::string& name, const ModelSpec& spec, const Parallel& parallel) {
   const double tp = parallel.tp, dp = parallel.dp;
-  const double kv = std::max(1.0, tp / static_cast<double>(spec.kv_heads));
+  const double kv = std::max(1.0, tp / as_double(spec.kv_heads));
   // The ranks that split an expert's width all gather, quantise and combine its rows.
   const double of_width = tp / std::gcd(parallel.tp, parallel.ep);
   const double held = dp / (parallel.ep / std::gcd(parallel.tp, parallel.ep));
-  const double heads = static_cast<double>(spec.heads),
-               kv_heads = static_cast<double>(spec.kv_heads);
+  const double heads = as_double(spec.heads), kv_heads = as_double(spec.kv_heads);
   const std::map<std::string, Copies> stated = {
       {"kv_proj", {kv, kv * dp}},
       {"kv_proj_dequantize", {kv, kv * dp}},
@@ -177,7 +176,7 @@ TEST_P(SplitProperties, the_ranks_together_do_the_whole_work_plus_the_stated_cop
       SCOPED_TRACE(op.name + " of " + draw.configuration.key());
       const Sum sum = over_ranks(graph, op);
       const Copies copies = copies_of(op.name, draw.spec, parallel);
-      const auto count = static_cast<double>(op.count);
+      const auto count = as_double(op.count);
       EXPECT_NEAR(sum.flops, copies.work * op.flops, 1e-9 * op.flops);
       // The embedding writes whole rows on every rank; a combine writes every token.
       if (only_moves(op) && op.kind != OperatorKind::embedding) {
@@ -186,7 +185,7 @@ TEST_P(SplitProperties, the_ranks_together_do_the_whole_work_plus_the_stated_cop
       }
       if (op.weight_bytes_whole > 0 && op.parameters > 0) {
         EXPECT_DOUBLE_EQ(sum.weight_bytes,
-                         copies.weights * count * static_cast<double>(op.weight_bytes_whole));
+                         copies.weights * count * as_double(op.weight_bytes_whole));
       }
     }
   }

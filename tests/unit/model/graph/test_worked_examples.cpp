@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 
 namespace halmark {
@@ -28,8 +29,8 @@ Sum sum_of(const OperatorGraph& graph, std::string_view layer_type,
     for (const Operator& op : graph.operators) {
       if (op.layer_type != layer_type || op.name != name) continue;
       is_found = true;
-      out.whole += op.matmul_flops / static_cast<double>(op.count);
-      out.rank += op.matmul_flops_per_rank / static_cast<double>(op.count);
+      out.whole += op.matmul_flops / as_double(op.count);
+      out.rank += op.matmul_flops_per_rank / as_double(op.count);
     }
     EXPECT_TRUE(is_found) << layer_type << ' ' << name;
   }
@@ -46,7 +47,7 @@ void expect_rows(const OperatorGraph& graph, std::string_view layer_type,
     listed += row.flops;
   }
   for (const Operator& op : graph.operators) {
-    if (op.layer_type == layer_type) all += op.matmul_flops / static_cast<double>(op.count);
+    if (op.layer_type == layer_type) all += op.matmul_flops / as_double(op.count);
   }
   EXPECT_EQ(all, listed) << layer_type << " has matmuls that no row lists";
 }
@@ -141,11 +142,9 @@ TEST(WorkedExample, deepseek_v4_flash_decodes_one_token) {
       EXPECT_EQ(sum.whole, row.flops) << type << ' ' << *row.operators.begin();
       EXPECT_EQ(sum.rank * row.ranks, row.flops) << type << ' ' << *row.operators.begin();
     }
-    EXPECT_EQ(std::ranges::count_if(graph.layers,
-                                    [&](std::int32_t i) {
-                                      return graph.layer_types[static_cast<std::size_t>(i)].name ==
-                                             type;
-                                    }),
+    EXPECT_EQ(std::ranges::count_if(
+                  graph.layers,
+                  [&](std::int32_t i) { return graph.layer_types[as_size(i)].name == type; }),
               layers);
   };
   expect_layer("decoder_moe_window", 2, 0, false);

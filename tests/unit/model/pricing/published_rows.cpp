@@ -1,4 +1,5 @@
 #include "tests/unit/model/pricing/published_rows.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -119,7 +120,7 @@ Device together(Device device, double count) {
     b.bytes_per_s *= count;
     if (b.bytes_per_s_high) *b.bytes_per_s_high *= count;
   }
-  const double bytes = static_cast<double>(device.memory_bytes_high.value_or(device.memory_bytes));
+  const double bytes = as_double(device.memory_bytes_high.value_or(device.memory_bytes));
   device.memory_bytes = static_cast<std::int64_t>(bytes * count);
   return device;
 }
@@ -212,12 +213,12 @@ class Row {
     const auto isl = whole("isl"), osl = whole("osl");
     const auto rate = total_rate();
     if (!rate || !isl || !osl) return;
-    const double request_s = static_cast<double>(*osl) / *rate;
+    const double request_s = as_double(*osl) / *rate;
     const std::int64_t prompts = 4 * split_.pp;
-    prefill("prompts", prompts, *isl, request_s * static_cast<double>(prompts));
+    prefill("prompts", prompts, *isl, request_s * as_double(prompts));
     const std::int64_t stated = whole("batch").value_or(batch_max(*isl + 1));
     const std::int64_t batch = std::max<std::int64_t>(split_.pp, stated / split_.pp * split_.pp);
-    decode("tokens", batch, *isl + 1, static_cast<double>(batch) / *rate);
+    decode("tokens", batch, *isl + 1, as_double(batch) / *rate);
     keep_larger();
   }
   void keep_larger() {
@@ -248,7 +249,7 @@ class Row {
     for (const auto& [tokens, rate] : rates) {
       const std::string what = prefix + std::to_string(tokens);
       if (is_prefill) {
-        prefill(what, 1, tokens, static_cast<double>(tokens) / rate);
+        prefill(what, 1, tokens, as_double(tokens) / rate);
       } else {
         decode(what, 1, std::max<std::int64_t>(1, tokens / 2), 1 / rate);
       }
@@ -262,7 +263,7 @@ class Row {
       const std::string of_unit = std::string("_tokens_per_s_") + unit;
       device_ = together(one_, devices);
       if (const auto rate = number(("input" + of_unit).c_str())) {
-        prefill("input" + of_unit, 16, isl, static_cast<double>(16 * isl) / *rate);
+        prefill("input" + of_unit, 16, isl, as_double(16 * isl) / *rate);
       }
       if (const auto rate = number(("output" + of_unit).c_str())) {
         decode("output" + of_unit, 4096, isl, 4096 / *rate);

@@ -1,5 +1,6 @@
 // Ranks on devices that differ: each kernel is that of its rank's device, and the slowest counts.
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/composer.hpp"
 #include "model/pricing/stack/rank_placement.hpp"
@@ -139,7 +140,7 @@ TEST(NamedPlaces, energy_is_the_sum_over_ranks_and_meters) {
   const Configuration c = on({half, gpu}, {.dp = 2});
   const Estimate e = composer(c).compose(metered).estimate.value();
   ASSERT_TRUE(e.energy);
-  EXPECT_DOUBLE_EQ(e.energy->joules, 7.0 * static_cast<double>(executions_of_a_rank(c)));
+  EXPECT_DOUBLE_EQ(e.energy->joules, 7.0 * as_double(executions_of_a_rank(c)));
   EXPECT_TRUE(e.energy->is_measured);
   EXPECT_EQ(e.energy->origin, "measured: cuda:0 rapl");
 }
@@ -155,7 +156,7 @@ TEST(NamedPlaces, a_meter_that_devices_share_is_counted_once) {
   };
   const Estimate e = composer(c).compose(by_packages).estimate.value();
   ASSERT_TRUE(e.energy);
-  EXPECT_DOUBLE_EQ(e.energy->joules, 3.0 * static_cast<double>(executions_of_a_rank(c)));
+  EXPECT_DOUBLE_EQ(e.energy->joules, 3.0 * as_double(executions_of_a_rank(c)));
 }
 
 TEST(NamedPlaces, energy_that_was_not_metered_is_assumed_only_for_who_asks) {

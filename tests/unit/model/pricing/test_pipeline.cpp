@@ -1,5 +1,6 @@
 // The step of a pipeline against schedules that know nothing of slots: micro-batches as events, and
 // ranks that execute their stacks and wait for each other in every shift.
+#include "core/numeric/cast.hpp"
 #include "model/pricing/pipeline.hpp"
 
 #include "fixtures.hpp"
@@ -27,7 +28,7 @@ double by_slots(const std::vector<double>& stage_ns, int micro_batches) {
   const auto slots = pipeline_slots(std::ssize(stage_ns), micro_batches);
   return pipeline_time(slots,
                        [&](std::int64_t stage, std::int64_t) {
-                         const double ns = stage_ns[static_cast<std::size_t>(stage)];
+                         const double ns = stage_ns[as_size(stage)];
                          return KernelTime{
                              .ns = ns, .low_ns = ns / 2, .high_ns = 2 * ns, .is_known = true};
                        })
@@ -49,8 +50,8 @@ TEST(Pipeline, equal_stages_are_idle_as_the_formula_says) {
   for (const int pp : {1, 2, 4, 8}) {
     for (const int m : {1, 2, 8}) {
       const double ideal = m * 10.0;
-      EXPECT_DOUBLE_EQ(by_slots(std::vector<double>(static_cast<std::size_t>(pp), 10), m),
-                       ideal * (1 + static_cast<double>(pp - 1) / m));
+      EXPECT_DOUBLE_EQ(by_slots(std::vector<double>(as_size(pp), 10), m),
+                       ideal * (1 + as_double(pp - 1) / m));
     }
   }
 }
@@ -73,7 +74,7 @@ TEST(Pipeline, slots_take_as_long_as_events_where_no_stage_stands_between_two_sl
 // An odd time for every kernel that depends on how many shards run it.
 double ns_of(const KernelCase& k) {
   const auto hash = std::hash<std::string>()(k.problem.text());
-  return 10 + static_cast<double>(hash % 97) * (1 + 0.3 * (k.shards_at_once - 1));
+  return 10 + as_double(hash % 97) * (1 + 0.3 * (k.shards_at_once - 1));
 }
 
 std::optional<Latency> timed(const KernelCase& k) {
@@ -90,7 +91,7 @@ double run(const std::vector<Stack>& stacks) {
     for (std::size_t rank = 0; rank < stacks.size(); ++rank) {
       const auto& steps = stacks[rank].steps;
       while (next[rank] < steps.size()) {
-        const auto& k = stacks[rank].kernels[static_cast<std::size_t>(steps[next[rank]].kernel)];
+        const auto& k = stacks[rank].kernels[as_size(steps[next[rank]].kernel)];
         ++next[rank];
         if (k.problem.op == "send_recv") {
           shift_ns = ns_of(k);
@@ -137,7 +138,7 @@ TEST(PipelineStep, operators_take_what_the_slowest_stage_executes) {
     for (const Stack& stack : build_stacks(graph, placement(mode))) {
       auto& sums = of_rank.emplace_back();
       for (const StackStep& step : stack.steps) {
-        sums[step.operator_name] += ns_of(stack.kernels[static_cast<std::size_t>(step.kernel)]);
+        sums[step.operator_name] += ns_of(stack.kernels[as_size(step.kernel)]);
       }
     }
     const auto& slowest = of_rank[of_price.contains("lm_head") ? 1 : 0];
@@ -187,7 +188,7 @@ TEST(Pipeline, cases_say_how_many_shards_execute_them_at_once) {
   std::map<std::string, std::set<int>> shards;
   for (const Stack& stack : build_stacks(graph, placement(CacheMode::in_stack))) {
     for (const StackStep& step : stack.steps) {
-      const KernelCase& k = stack.kernels[static_cast<std::size_t>(step.kernel)];
+      const KernelCase& k = stack.kernels[as_size(step.kernel)];
       EXPECT_EQ(k.parts, 2);
       shards[step.operator_name].insert(k.shards_at_once);
     }
@@ -208,7 +209,7 @@ TEST(Pipeline, micro_batches_share_weights_and_not_caches) {
   std::map<std::string, std::vector<std::int32_t>> instances;
   for (const StackStep& step : stack.steps) {
     instances[step.operator_name].push_back(step.instance);
-    EXPECT_LT(step.instance, stack.instances[static_cast<std::size_t>(step.kernel)]);
+    EXPECT_LT(step.instance, stack.instances[as_size(step.kernel)]);
   }
   EXPECT_THAT(instances["q_proj"], ElementsAre(0, 1, 0, 1));
   EXPECT_THAT(instances["attention"], ElementsAre(0, 1, 2, 3));
@@ -220,7 +221,7 @@ TEST(Pipeline, ranks_meet_in_groups_where_they_are_not_all) {
   const std::vector<Stack> in_short = build_short_stacks(graph, placement(CacheMode::in_stack));
   for (const auto* all : {&stacks, &in_short}) {
     for (int rank = 0; rank < 4; ++rank) {
-      const Stack& stack = (*all)[static_cast<std::size_t>(rank)];
+      const Stack& stack = (*all)[as_size(rank)];
       for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
         const auto members = stack.members.find(static_cast<std::int32_t>(k));
         if (!stack.kernels[k].is_collective()) {
@@ -244,7 +245,7 @@ TEST(Pipeline, replicas_that_exchange_rows_of_experts_meet_within_their_stage) {
   const std::vector<Stack> stacks = build_stacks(graph, placement(CacheMode::rotate_const));
   int exchanges = 0;
   for (int rank = 0; rank < 4; ++rank) {
-    const Stack& stack = stacks[static_cast<std::size_t>(rank)];
+    const Stack& stack = stacks[as_size(rank)];
     for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
       if (stack.kernels[k].problem.op != "all_to_all") continue;
       ++exchanges;

@@ -1,4 +1,5 @@
 // Where kernels stand, read off the whole stacks that the configuration executes.
+#include "core/numeric/cast.hpp"
 #include "model/pricing/layout/places.hpp"
 
 #include <array>
@@ -22,7 +23,7 @@ std::map<std::string, std::map<Neighbours, int>> places_in(const Stack& stack) {
   std::map<std::string, std::map<Neighbours, int>> out;
   const auto text = [&](std::size_t i) {
     if (i >= stack.steps.size()) return std::string();
-    return stack.kernels[static_cast<std::size_t>(stack.steps[i].kernel)].problem.text();
+    return stack.kernels[as_size(stack.steps[i].kernel)].problem.text();
   };
   for (std::size_t i = 0; i < stack.steps.size(); ++i) {
     const Neighbours around{text(i - 3), text(i - 2), text(i - 1), text(i + 1)};
@@ -167,7 +168,7 @@ TEST(Places, short_stacks_hold_as_many_sets_as_keep_constants_cold) {
   for (std::size_t k = 0; k < kept.kernels.size(); ++k) {
     EXPECT_LE(kept.instances[k], kept.kernels[k].sets);
     // The bytes of all layers pass once for 32 uses.
-    EXPECT_GE(static_cast<double>(kept.instances[k]) * layers_bytes / 32,
+    EXPECT_GE(as_double(kept.instances[k]) * layers_bytes / 32,
               std::min<double>(64 << 20, layers_bytes) * 0.999);
     EXPECT_EQ(kept.instances[k], 1) << "a layer of 400 MB is more than the ring";
   }

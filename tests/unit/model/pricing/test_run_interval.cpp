@@ -1,11 +1,17 @@
 // The interval of a run: doubts of independent kernels average out, the state of the memory does
 // not.
-#include "model/pricing/run_interval.hpp"
-
-#include <gtest/gtest.h>
+// Redraws against the exact distribution of the median of three draws from three values.
+// No figure that somebody printed is quarantined at the precision that they state, and the bound is
+// not far from the best of them.
+#include <gmock/gmock.h>
 
 #include <cmath>
+#include <map>
 #include <vector>
+
+#include "model/pricing/redraw.hpp"
+#include "model/pricing/run_interval.hpp"
+#include "tests/unit/model/pricing/published_rows.hpp"
 
 namespace halmark {
 namespace {
@@ -116,6 +122,42 @@ TEST(RunInterval, is_absent_where_the_state_is_not_known_or_a_kernel_is_not_meas
   Latency imported = latency(100, 1, Limiter::memory, 40e9);
   imported.provenance = Provenance::imported;
   EXPECT_FALSE(interval_of({1, 1}, {latency(100, 1, Limiter::memory, 40e9), imported}));
+}
+
+TEST(Redraw, the_median_of_three_has_its_exact_distribution) {
+  // 27 equally likely triples of {1, 2, 3}: the median is 1 in 7, 2 in 13, 3 in 7 of them.
+  const std::vector<std::vector<double>> medians{{10, 20, 30}};
+  std::map<double, int> seen;
+  constexpr int draws = 27'000;
+  for (int d = 0; d < draws; ++d) {
+    ++seen[redraw(medians, 5, static_cast<std::uint64_t>(d))[0].ns];
+  }
+  // Five standard deviations of a binomial count.
+  EXPECT_NEAR(seen[10], 7000, 5 * 72);
+  EXPECT_NEAR(seen[20], 13000, 5 * 82);
+  EXPECT_NEAR(seen[30], 7000, 5 * 72);
+}
+
+TEST(Redraw, repeats_itself_and_knows_what_it_does_not_know) {
+  const std::vector<std::vector<double>> medians{{1, 5}, {}, {7}};
+  const auto once = redraw(medians, 1, 2), again = redraw(medians, 1, 2);
+  EXPECT_EQ(once[0].ns, again[0].ns);
+  EXPECT_FALSE(once[1].is_known);
+  EXPECT_TRUE(once[2].is_known);
+  EXPECT_EQ(once[2].ns, 7);
+  EXPECT_EQ(once[2].low_ns, 7);
+}
+
+TEST(PublishedInference, no_bound_of_the_program_is_above_a_measurement) {
+  const published::Checks checks = published::inference_checks();
+  ASSERT_GE(checks.all.size(), 150u);
+  for (const published::Check& check : checks.all) {
+    EXPECT_LE(check.bound, 1) << check.row;
+    EXPECT_GT(check.bound, 0) << check.row;
+    EXPECT_GT(check.floor, 0) << check.row;
+  }
+  const published::Check& closest = checks.closest();
+  EXPECT_GT(closest.bound, 0.6) << "a bound that is far from everything says nothing";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The fast pricer against the Composer, on random deployments of models of every kind.
+#include "core/numeric/cast.hpp"
 #include "model/pricing/step_pricer.hpp"
 
 #include "fixtures.hpp"
@@ -23,7 +24,7 @@ Device gpu() {
 // Any time does as long as it is the problem's own.
 KernelTime time_of(const Problem& problem) {
   const std::size_t hash = std::hash<std::string>{}(problem.text());
-  const double ns = 1000 + static_cast<double>(hash % 1'000'000);
+  const double ns = 1000 + as_double(hash % 1'000'000);
   return {ns, 0.9 * ns, 1.3 * ns, 0.5 * ns, true};
 }
 
@@ -59,7 +60,7 @@ Configuration random_deployment(const ModelSpec& spec, std::mt19937_64& random) 
                   .pp = one_of<int>({1, 2, 3, 5}, random),
                   .ep = spec.moe ? one_of(degrees, random) : 1};
   if (out.parallel.pp > 1 && random() % 2 == 0) {  // one layer each, the rest where it falls
-    out.parallel.stages.assign(static_cast<std::size_t>(out.parallel.pp), 1);
+    out.parallel.stages.assign(as_size(out.parallel.pp), 1);
     for (std::int64_t rest = spec.layers - out.parallel.pp; rest > 0; --rest) {
       ++out.parallel.stages[random() % out.parallel.stages.size()];
     }
@@ -94,7 +95,7 @@ double naive_step(const OperatorGraph& graph, Figure figure) {
     double sum = 0;
     for (const Operator& op : graph.operators) {
       const auto pp = graph.configuration.parallel.pp;
-      sum += static_cast<double>(op.stage_counts[stage] * pp) * (time_of(op).*figure);
+      sum += as_double(op.stage_counts[stage] * pp) * (time_of(op).*figure);
     }
     out = std::max(out, sum);
   }
@@ -208,7 +209,7 @@ TEST(StepPricer, memory_is_that_of_the_graph) {
     const auto memory = pricer.stage_memory(layout, 300);
     ASSERT_EQ(stages.size(), memory.size());
     for (std::size_t s = 0; s < stages.size(); ++s) {
-      const RankMemory& rank = use.stages[static_cast<std::size_t>(stages[s].first_stage)];
+      const RankMemory& rank = use.stages[as_size(stages[s].first_stage)];
       EXPECT_EQ(memory[s].weight_bytes, rank.weight_bytes);
       EXPECT_EQ(memory[s].kv_bytes_per_sequence * 7 * parallel.pp, rank.kv_bytes);
     }

@@ -1,4 +1,5 @@
 // Sums of steps against sums written out in the test.
+#include "core/numeric/cast.hpp"
 #include "model/pricing/step_sum.hpp"
 
 #include <gtest/gtest.h>
@@ -29,12 +30,12 @@ double naive(const Stages& stages, double micro_batches, const std::vector<Kerne
   for (const auto& stage : stages) {
     double ns = 0;
     for (const auto& term : stage) {
-      ns += term.count * times[static_cast<std::size_t>(term.kernel)].*figure;
+      ns += term.count * times[as_size(term.kernel)].*figure;
     }
     slowest = std::max(slowest, ns);
     way += ns;
   }
-  const bool is_full = micro_batches >= static_cast<double>(stages.size());
+  const bool is_full = micro_batches >= as_double(stages.size());
   return is_full ? micro_batches * slowest : std::max(micro_batches * slowest, way);
 }
 
@@ -57,11 +58,11 @@ TEST(StepSum, every_figure_is_the_largest_stage_times_the_micro_batches) {
     Stages stages(1 + random() % 6);
     for (auto& stage : stages) {
       for (std::size_t k = 0; k < 1 + random() % 3; ++k) {
-        stage.push_back({static_cast<std::int32_t>(random() % times.size()),
-                         static_cast<double>(1 + random() % 2)});
+        stage.push_back(
+            {static_cast<std::int32_t>(random() % times.size()), as_double(1 + random() % 2)});
       }
     }
-    const double micro_batches = static_cast<double>(1 + random() % 8);
+    const double micro_batches = as_double(1 + random() % 8);
     const StepTime step = evaluate(sum_of(stages, micro_batches), times);
     for (double KernelTime::*figure : {&KernelTime::ns, &KernelTime::low_ns, &KernelTime::high_ns,
                                        &KernelTime::lower_bound_ns}) {
@@ -80,7 +81,7 @@ TEST(StepSum, stages_that_are_alike_are_stated_once_with_their_number) {
   double of_kernel = 0;
   for (std::size_t s = 0; s < sum.stages.size(); ++s) {
     EXPECT_EQ(sum.stages[s].first_stage, first[s]);
-    EXPECT_EQ(sum.terms_of(s).size(), stages[static_cast<std::size_t>(first[s])].size());
+    EXPECT_EQ(sum.terms_of(s).size(), stages[as_size(first[s])].size());
   }
   for (const StepSum::Term& term : executions(sum)) {
     if (term.kernel == 1) of_kernel += term.count;

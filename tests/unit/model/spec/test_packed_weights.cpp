@@ -1,5 +1,6 @@
 // 4-bit weights: what a checkpoint of mxfp4 or nvfp4 weighs, moves and computes in.
 
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/training/training.hpp"
@@ -178,8 +179,8 @@ TEST(PackedWeights, nvfp4_of_other_checkpoints_is_what_the_published_ones_have) 
     double values = 0, bytes = 0;
     for (const Operator& op : graph.operators) {
       if (op.dtype != Dtype::f4_e2m1) continue;
-      values += static_cast<double>(op.count * op.parameters) / 2;
-      bytes += static_cast<double>(op.count * op.weight_bytes_whole);
+      values += as_double(op.count * op.parameters) / 2;
+      bytes += as_double(op.count * op.weight_bytes_whole);
     }
     EXPECT_EQ(values, c.values) << c.id;
     EXPECT_NEAR(bytes - values, c.scales, 1e-5 * c.scales) << c.id << ": and one per matrix";
@@ -192,7 +193,7 @@ TEST(PackedWeights, nvfp4_of_other_checkpoints_is_what_the_published_ones_have) 
   const ModelSpec kimi = shipped("kimi-k2.5");
   const Configuration of = decode(1, 2, {}, precision_of("nvfp4", {.has_experts = true}));
   const MemoryUse use = memory_use(graph_of(kimi, of));
-  EXPECT_NEAR(static_cast<double>(use.largest.weight_bytes), 590'850'735'131, 0.005 * 590.85e9);
+  EXPECT_NEAR(as_double(use.largest.weight_bytes), 590'850'735'131, 0.005 * 590.85e9);
 }
 
 // Of every model that ships, whatever its configuration states.
@@ -200,8 +201,7 @@ TEST(PackedWeights, of_a_recipe_are_of_every_model) {
   std::size_t models = 0;
   for (const ModelListing& model : list_models({model_dir()})) {
     const ModelSpec spec = shipped(model.id);
-    const auto wide =
-        static_cast<double>(memory_use(graph_of(spec, decode(1, 2))).largest.weight_bytes);
+    const auto wide = as_double(memory_use(graph_of(spec, decode(1, 2))).largest.weight_bytes);
     PrecisionFacts facts{.has_experts = spec.moe.has_value()};
     if (spec.quantization && !spec.quantization->kinds.empty()) {
       facts.packed = spec.quantization->kinds;
@@ -212,7 +212,7 @@ TEST(PackedWeights, of_a_recipe_are_of_every_model) {
       const Precision p = precision_of(name, facts);
       ASSERT_EQ(refusal_of(spec, p), "") << model.id << ' ' << name;
       const auto narrow =
-          static_cast<double>(memory_use(graph_of(spec, decode(1, 2, {}, p))).largest.weight_bytes);
+          as_double(memory_use(graph_of(spec, decode(1, 2, {}, p))).largest.weight_bytes);
       EXPECT_LT(narrow, wide) << model.id << ' ' << name;
       EXPECT_GT(narrow, 0.25 * wide) << model.id << ' ' << name;
     }
@@ -232,9 +232,7 @@ TEST(PackedWeights, of_a_recipe_have_the_bits_that_are_published) {
     const ModelSpec spec = shipped("llama-3.1-70b");
     const OperatorGraph graph = graph_of(spec, decode(1, 2, {}, precision_of(name, {})));
     const Operator& up = find_operator(graph, "gate_up_proj");
-    EXPECT_NEAR(
-        8.0 * static_cast<double>(up.weight_bytes_whole) / static_cast<double>(up.parameters), bits,
-        1e-6)
+    EXPECT_NEAR(8.0 * as_double(up.weight_bytes_whole) / as_double(up.parameters), bits, 1e-6)
         << name;
     EXPECT_EQ(has_operator(graph, "qkv_quantize"), std::string(name) == "nvfp4") << name;
   }

@@ -1,5 +1,6 @@
 // quantization_config as public checkpoints write it: what their weights weigh, which linears and
 // which cache they state, and what is refused instead of being priced as 16 bits.
+#include "core/numeric/cast.hpp"
 #include "model/spec/quantization.hpp"
 
 #include <unistd.h>
@@ -94,7 +95,7 @@ TEST(Quantization, checkpoints_weigh_what_their_files_do) {
         {"llama-2-7b", nf4, 3.87},       // unsloth/llama-2-7b-bnb-4bit
         {"llama-3.1-8b", awq, 5.73},     // hugging-quants, AWQ-INT4
         {"llama-3.1-8b", fp8, 9.08}}) {  // RedHatAI, FP8
-    const auto bytes = static_cast<double>(weight_bytes(with(c.id, c.quantization)));
+    const auto bytes = as_double(weight_bytes(with(c.id, c.quantization)));
     EXPECT_NEAR(bytes / 1e9, c.gigabytes, 0.003 * c.gigabytes) << c.id << ' ' << c.quantization;
   }
 }
@@ -111,7 +112,7 @@ TEST(Quantization, recipes_by_name_weigh_what_their_files_do) {
     const ModelSpec spec = shipped(c.id);
     const Configuration of = decode(1, 2, {}, precision_of(c.recipe, {}));
     ASSERT_EQ(check_configuration(spec, of), std::nullopt);
-    const auto bytes = static_cast<double>(memory_use(graph_of(spec, of)).largest.weight_bytes);
+    const auto bytes = as_double(memory_use(graph_of(spec, of)).largest.weight_bytes);
     EXPECT_NEAR(bytes / 1e9, c.gigabytes, 0.003 * c.gigabytes) << c.id << ' ' << c.recipe;
   }
 }
@@ -122,7 +123,7 @@ TEST(Quantization, a_shipped_model_is_priced_as_it_is_stored) {
   const ModelSpec kimi = shipped("kimi-k2.5");
   EXPECT_THAT(kimi.quantization->kinds, ElementsAre(experts));
   EXPECT_EQ(stated(kimi).name, "w4a16");
-  EXPECT_NEAR(static_cast<double>(weight_bytes(kimi)) / 1e9, 594, 2);
+  EXPECT_NEAR(as_double(weight_bytes(kimi)) / 1e9, 594, 2);
 }
 
 TEST(Quantization, packed_linears_meet_inputs_of_16_bits_and_read_their_zero_points) {
@@ -357,8 +358,7 @@ TEST(Quantization, attention_that_is_kept_keeps_no_projection_of_recurrent_layer
                                           std::string(c.kept) + "\"]}");
     std::size_t kept = 0;
     for (const StoredOtherwise& one : spec.stored_otherwise) {
-      if (one.linear == "out_proj")
-        kept += static_cast<std::size_t>(std::ranges::count(one.layers, true));
+      if (one.linear == "out_proj") kept += as_size(std::ranges::count(one.layers, true));
     }
     EXPECT_EQ(kept, c.layers) << c.id << ' ' << c.kept;
   }
@@ -546,7 +546,7 @@ TEST(Quantization, mlx_quantises_tables_and_says_what_differs_by_name) {
   const std::int64_t linears = parameters - norms;
   // mlx-community/Qwen3-0.6B-4bit: 335 MB of model.safetensors.
   EXPECT_EQ(bytes(config), linears / 2 + linears / 64 * 4 + 4 * norms);
-  EXPECT_NEAR(static_cast<double>(bytes(config)), 335e6, 0.005 * 335e6);
+  EXPECT_NEAR(as_double(bytes(config)), 335e6, 0.005 * 335e6);
   config["quantization"]["model.layers.0.mlp.down_proj"] = {{"group_size", 64}, {"bits", 8}};
   const std::int64_t some = linears / 2 + linears / 64 * 4 + 4 * norms + 3072 * 1024 / 2;
   EXPECT_EQ(bytes(config), some);
@@ -561,7 +561,7 @@ TEST(Quantization, mlx_quantises_tables_and_says_what_differs_by_name) {
   const ModelSpec spec = read_model(dump_json(config), "mlx");
   EXPECT_DOUBLE_EQ(find_operator(graph_of(spec, decode(1, 2, {}, stated(spec))), "lm_head")
                        .whole_work.constant_bytes,
-                   static_cast<double>(table + table / 32 * 4));
+                   as_double(table + table / 32 * 4));
   // A mode of its own; what states none is affine.
   mixed["quantization"]["mode"] = "mxfp4";
   mixed["quantization"]["group_size"] = 32;

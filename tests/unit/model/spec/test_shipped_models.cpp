@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/spec/coverage.hpp"
 
@@ -114,7 +115,7 @@ TEST(ShippedModels, operators_have_names_of_their_own_within_a_layer) {
 double rounding_of(std::int64_t published) {
   std::int64_t unit = 1;
   while (published % (unit * 10) == 0) unit *= 10;
-  return static_cast<double>(unit) / 2;
+  return as_double(unit) / 2;
 }
 
 // Published totals that count something else, or that were printed so; relative gap at most.
@@ -137,8 +138,8 @@ TEST(ShippedModels, total_parameters_equal_the_published_ones_within_their_round
     const ModelSpec spec = shipped(listing.id);
     if (!spec.published_total_params) continue;
     const OperatorGraph graph = graph_of(spec, decode(1, 1));
-    const auto published = static_cast<double>(*spec.published_total_params);
-    const double gap = std::abs(static_cast<double>(graph.totals.parameters) - published);
+    const auto published = as_double(*spec.published_total_params);
+    const double gap = std::abs(as_double(graph.totals.parameters) - published);
     const auto known = known_gaps().find(listing.id);
     if (known != known_gaps().end()) {
       EXPECT_LT(gap, known->second * published) << listing.id;
@@ -183,8 +184,8 @@ TEST(ShippedModels, active_parameters_of_mixtures_of_experts_are_the_published_o
     const ModelSpec spec = shipped(listing.id);
     if (!spec.published_active_params) continue;
     const OperatorGraph graph = graph_of(spec, decode(1, 1));
-    const auto published = static_cast<double>(*spec.published_active_params);
-    const auto ours = static_cast<double>(graph.totals.active_parameters);
+    const auto published = as_double(*spec.published_active_params);
+    const auto ours = as_double(graph.totals.active_parameters);
     // "3 B" stands for 3.56 B there; the others differ by the embedding that a card counts.
     const double gap = listing.id == "qwen3-next-80b-a3b" ? 0.2 : 0.1;
     EXPECT_LT(std::abs(ours / published - 1), gap) << listing.id;
@@ -222,7 +223,7 @@ TEST(ShippedModels, what_no_count_confirms_is_priced_and_said) {
     const ModelSpec spec = read_model(row.at("config").dump(), id);
     const auto parameters = graph_of(spec, decode(1, 64)).totals.parameters;
     if (const auto it = published.find(id); it != published.end()) {
-      EXPECT_NEAR(static_cast<double>(parameters), it->second, 0.03 * it->second) << id;
+      EXPECT_NEAR(as_double(parameters), it->second, 0.03 * it->second) << id;
       continue;
     }
     EXPECT_GT(parameters, 0) << id;
@@ -245,7 +246,7 @@ TEST(ShippedModels, the_table_of_the_readme_is_true) {
     return out.str();
   };
   const auto published = [&](std::optional<std::int64_t> count) {
-    return count ? shown(static_cast<double>(*count)) : std::string("-");
+    return count ? shown(as_double(*count)) : std::string("-");
   };
   int rows = 0;
   for (bool is_inside = false; std::getline(file, line);) {
@@ -254,10 +255,9 @@ TEST(ShippedModels, the_table_of_the_readme_is_true) {
     const std::string id = line.substr(3, line.find('`', 3) - 3);
     const ModelSpec spec = shipped(id);
     const GraphTotals totals = graph_of(spec, decode(1, 1)).totals;
-    const std::string expected = "| `" + id + "` | " +
-                                 shown(static_cast<double>(totals.parameters)) + " | " +
+    const std::string expected = "| `" + id + "` | " + shown(as_double(totals.parameters)) + " | " +
                                  published(spec.published_total_params) + " | " +
-                                 shown(static_cast<double>(totals.active_parameters)) + " | " +
+                                 shown(as_double(totals.active_parameters)) + " | " +
                                  published(spec.published_active_params) + " |";
     EXPECT_TRUE(line.starts_with(expected)) << page << ": " << line << "\nexpected: " << expected;
     ++rows;

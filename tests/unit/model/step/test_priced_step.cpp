@@ -1,4 +1,5 @@
 // A step with what is asked about it: figures against sums of the graph, and what refuses it.
+#include "core/numeric/cast.hpp"
 #include "model/step/priced_step.hpp"
 
 #include "fixtures.hpp"
@@ -44,8 +45,7 @@ TEST(PricedStep, a_floor_needs_a_device_and_scales_with_its_peak) {
     const OperatorFigures figures = operator_figures(step, i);
     ASSERT_TRUE(figures.floor);
     EXPECT_GE(figures.floor->ns, op.rank_work.matmul_flops / 1e6 * 1e9);
-    EXPECT_NEAR(*figures.lower_bound_us, figures.floor->ns * static_cast<double>(op.count) / 1e3,
-                1e-6);
+    EXPECT_NEAR(*figures.lower_bound_us, figures.floor->ns * as_double(op.count) / 1e3, 1e-6);
   }
 }
 
@@ -90,9 +90,9 @@ TEST(PricedStep, accepted_over_drafted_is_what_engines_count) {
           probability *= is_right ? a : 1 - a;
           prefix += is_right && prefix == i ? 1 : 0;
         }
-        accepted += probability * static_cast<double>(prefix);
+        accepted += probability * as_double(prefix);
       }
-      EXPECT_NEAR(accepted_over_drafted(drafted, a), accepted / static_cast<double>(drafted), 1e-12)
+      EXPECT_NEAR(accepted_over_drafted(drafted, a), accepted / as_double(drafted), 1e-12)
           << drafted << ' ' << a;
     }
   }
@@ -101,7 +101,7 @@ TEST(PricedStep, accepted_over_drafted_is_what_engines_count) {
 TEST(PricedStep, a_ring_moves_its_message_twice_less_the_own_part) {
   const PricedStep step = price_step(tiny(), training(4, 16, {.dp = 4}), {}, {});
   EXPECT_EQ(weight_copies(step), 4);
-  const auto message = static_cast<double>(largest(step.training_stages).gradient_message_bytes);
+  const auto message = as_double(largest(step.training_stages).gradient_message_bytes);
   EXPECT_GT(message, 0);
   EXPECT_DOUBLE_EQ(gradient_ring_bytes(step), 2.0 * 3 / 4 * message);
 }

@@ -2,6 +2,7 @@
 // ZeRO, pipelines and recomputation leave on a rank.
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "model/training/training.hpp"
 
@@ -128,12 +129,12 @@ TEST(SavedActivations, of_gpt_3_and_mt_nlg_shrink_as_printed) {
     const auto bytes = [&](int tp, Recompute recompute, bool splits_sequence) {
       const OperatorGraph g =
           graph_of(spec, {"m", {.tp = tp}, bf16(), {Phase::training, 1, 2048, 2048}});
-      const LayerType& layer = g.layer_types[static_cast<std::size_t>(g.layers.front())];
-      return static_cast<double>(saved_activation_bytes(g, layer,
-                                                        {.recompute = recompute,
-                                                         .sequence_parallel = splits_sequence,
-                                                         .fused_attention = false,
-                                                         .dropout = true}));
+      const LayerType& layer = g.layer_types[as_size(g.layers.front())];
+      return as_double(saved_activation_bytes(g, layer,
+                                              {.recompute = recompute,
+                                               .sequence_parallel = splits_sequence,
+                                               .fused_attention = false,
+                                               .dropout = true}));
     };
     const double whole = bytes(1, Recompute::none, false);
     EXPECT_NEAR(1 - bytes(1, Recompute::selective, false) / whole, saved, 0.005) << heads;
@@ -254,7 +255,7 @@ TEST(TrainingCost, alternate_recomputation_repeats_every_other_product) {
 // over a hidden width of 8 and networks of 16.
 TEST(SavedActivations, of_alternate_recomputation_are_input_attention_and_every_other_product) {
   const OperatorGraph g = training({}, 4);
-  const LayerType& layer = g.layer_types[static_cast<std::size_t>(g.layers.front())];
+  const LayerType& layer = g.layer_types[as_size(g.layers.front())];
   EXPECT_EQ(saved_activation_bytes(g, layer, {.recompute = Recompute::alternate}),
             2 * 16 * (8 + 16 + 8 + 16 + 16 + 8));
 }

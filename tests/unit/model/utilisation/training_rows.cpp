@@ -1,4 +1,5 @@
 #include "training_rows.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -60,8 +61,8 @@ Step step_of(const Json& row, bool is_split) {
       out.arguments.insert(out.arguments.end(), {option, stated(value)});
     }
   }
-  out.sequences = static_cast<double>(batch);
-  out.tokens = out.sequences * static_cast<double>(sequence);
+  out.sequences = as_double(batch);
+  out.tokens = out.sequences * as_double(sequence);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // otherwise.
 #include <chrono>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
@@ -82,7 +83,7 @@ TEST(Checkpoint, each_difference_to_the_configuration_is_named_by_its_tensor) {
 TEST(Checkpoint, many_differences_are_counted_and_the_first_named) {
   Tensors tensors = llama(40, 8, 16, 8, 16, 32);
   for (std::int64_t i = 0; i < 40; ++i) {
-    tensors[static_cast<std::size_t>(1 + 9 * i + 8)].shape = {8, 17 + i};  // down_proj, all apart
+    tensors[as_size(1 + 9 * i + 8)].shape = {8, 17 + i};  // down_proj, all apart
   }
   ModelSpec spec = read_model(R"({"model_type": "llama", "num_hidden_layers": 40,
     "hidden_size": 8, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
@@ -92,7 +93,7 @@ TEST(Checkpoint, many_differences_are_counted_and_the_first_named) {
   EXPECT_EQ(report.differences.size(), 16u);
   EXPECT_EQ(report.left_out, 24u);
   for (std::int64_t i = 0; i < 40; ++i) {
-    tensors[static_cast<std::size_t>(1 + 9 * i + 8)].shape = {8, 17};  // all alike
+    tensors[as_size(1 + 9 * i + 8)].shape = {8, 17};  // all alike
   }
   EXPECT_THAT(report_of(header_of(tensors), spec).differences,
               ElementsAre(HasSubstr("40 layers from 0: mlp.down_proj [8, 17]")));
@@ -119,7 +120,7 @@ TEST(Checkpoint, towers_adapters_and_prediction_modules_are_parts_with_their_siz
                                     {"low-rank adapters", {32, 64}}}));
   const OperatorGraph graph = graph_of(tiny(), decode(1, 1));
   const Json json = weights_json(report, graph);
-  const double active = static_cast<double>(graph.totals.active_parameters);
+  const double active = as_double(graph.totals.active_parameters);
   for (const Json& part : json.at("not_priced")) {
     const double own = part.at("params").get<double>();
     EXPECT_DOUBLE_EQ(part.at("left_out_pct").get<double>(), 100 * own / (own + active));

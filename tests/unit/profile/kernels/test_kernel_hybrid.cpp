@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/numeric/cast.hpp"
 #include "fixtures.hpp"
 #include "profile/kernels/kernel_account.hpp"
 #include "tests/unit/case_name.hpp"
@@ -71,7 +72,7 @@ std::string category_of(const Operator& op) {
 const char* half_of(const OperatorGraph& graph, const LayerType& type, std::size_t place) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < type.operators.size(); ++i) {
-    const Operator& op = graph.operators[static_cast<std::size_t>(type.operators[i])];
+    const Operator& op = graph.operators[as_size(type.operators[i])];
     if (op.name == "attention_residual_add") end = i + 1;
   }
   return place < end ? "attn" : "ffn";
@@ -101,13 +102,13 @@ TEST_P(Hybrids, every_type_of_layer_is_accounted_for_whole) {
     const std::set<std::int32_t> types(g.layers.begin(), g.layers.end());
     EXPECT_GE(types.size(), 2u);
     for (const std::int32_t index : types) {
-      const LayerType& type = g.layer_types[static_cast<std::size_t>(index)];
+      const LayerType& type = g.layer_types[as_size(index)];
       SCOPED_TRACE(std::string(param().model) + ' ' + type.name);
       Json rows = Json::array();
       std::int64_t sum_ns = 0;
       double flops = 0;
       for (std::size_t i = 0; i < type.operators.size(); ++i) {
-        const Operator& op = g.operators[static_cast<std::size_t>(type.operators[i])];
+        const Operator& op = g.operators[as_size(type.operators[i])];
         flops += op.rank_work.matmul_flops;
         seen.insert(op.local.op);
         const std::string category = category_of(op);
@@ -121,11 +122,10 @@ TEST_P(Hybrids, every_type_of_layer_is_accounted_for_whole) {
       }
       rows.push_back({{"category", "other"}, {"dur_us", 2.5}});
       rows.push_back({{"category", "unheard_of"}, {"dur_us", 0.125}});
-      const Json flow = {
-          {"metadata",
-           {{"layer_type", type.name},
-            {"total_dur_us", static_cast<double>(sum_ns + 2500 + 125 + 1000) / 1e3}}},
-          {"kernels", rows}};
+      const Json flow = {{"metadata",
+                          {{"layer_type", type.name},
+                           {"total_dur_us", as_double(sum_ns + 2500 + 125 + 1000) / 1e3}}},
+                         {"kernels", rows}};
       const KernelAccount a = account(flow, g);
       expect_every_microsecond(a, (sum_ns + 3625) * 1000);
       EXPECT_EQ(a.between_kernels_ps, 1'000'000);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ranges.hpp"
 #include "profile/trace/attention_cost.hpp"
 
 namespace halmark::trace {
@@ -83,7 +84,7 @@ std::vector<Argument> call(const Schema& schema, const std::map<std::string_view
 }
 
 bool knows(const Schema& schema, std::string_view argument) {
-  return std::ranges::find(schema.arguments, argument) != schema.arguments.end();
+  return contains(schema.arguments, argument);
 }
 
 // Two sequences, 6 heads on 2, 3 queries on 5 keys, widths 8 and 4.

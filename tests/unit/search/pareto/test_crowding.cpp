@@ -1,7 +1,6 @@
 // Crowding distances by hand (Deb et al. 2002), and rivals by every way the truth may lie.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,7 +1,6 @@
 // NSGA-III: as many members as reference directions.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -1,6 +1,7 @@
 // Levels at random, by seed.
 #pragma once
 
+#include "core/numeric/cast.hpp"
 #include "simulate/collectives/fabric_levels.hpp"
 #include "tests/unit/simulate/suite.hpp"
 
@@ -9,7 +10,7 @@ namespace halmark::simulate::test {
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : state_(seed) {}
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double uniform() { return as_double(next() >> 11) * 0x1p-53; }
   std::int64_t whole(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
   }
@@ -37,7 +38,7 @@ inline FabricLevels random_fabric(Draw& draw, std::int64_t levels_max = 3,
                              .in_switch_ranks_min = draw.whole(0, 4)});
     if (i == 0 || draw.whole(0, 1) == 0) continue;
     // An adapter carries outwards no more than it has.
-    const double inside = fabric.levels[static_cast<std::size_t>(i) - 1].bytes_per_s;
+    const double inside = fabric.levels[as_size(i) - 1].bytes_per_s;
     fabric.levels.back().shares_adapter = true;
     fabric.levels.back().bytes_per_s = inside * (0.1 + 0.9 * draw.uniform());
   }

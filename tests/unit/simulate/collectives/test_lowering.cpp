@@ -1,4 +1,5 @@
 // Who gets what from whom, whatever it takes.
+#include "core/numeric/cast.hpp"
 #include "simulate/collectives/lowering.hpp"
 
 #include "simulate/collectives/rank_order.hpp"
@@ -93,7 +94,7 @@ TEST(Lowering, every_rank_ends_after_all_whose_bytes_it_needs) {
   for (const LoweredWay& way : ways()) {
     TaskGraph graph;
     NotingCarrier carrier(graph);
-    const auto n = static_cast<std::size_t>(RankShape(way.shape).count);
+    const auto n = as_size(RankShape(way.shape).count);
     std::vector<TaskIndex> begins;
     for (std::size_t i = 0; i < n; ++i) begins.push_back(graph.add({}));
     const auto ends = lower(way, carrier, graph, begins);
@@ -133,9 +134,9 @@ TEST(Lowering, bytes_are_those_of_the_algorithm) {
       for (const std::int64_t ranks : way.shape) {
         if (ranks == 1) continue;
         down += n / inside;
-        inside *= static_cast<double>(ranks);
+        inside *= as_double(ranks);
         outside = n / inside;
-        up += is_sum ? outside * static_cast<double>(ranks) : 1;
+        up += is_sum ? outside * as_double(ranks) : 1;
       }
       expected = (up + down) * s * (is_sum ? (n + 1) / n : 1);
     }
@@ -157,7 +158,7 @@ TEST(Lowering, events_are_at_most_as_many_as_foretold) {
     NotingCarrier carrier(graph);
     lower(way, carrier, graph);
     EXPECT_GT(graph.size(), 0u) << text_of(way);
-    const auto count = static_cast<double>(graph.size());
+    const auto count = as_double(graph.size());
     EXPECT_LE(count, events_of(way)) << text_of(way);
     // Additions and switches of further levels are counted where there are none.
     EXPECT_GE(count, 0.2 * events_of(way)) << text_of(way);
@@ -177,17 +178,17 @@ TEST(Lowering, what_an_algorithm_cannot_do_is_refused) {
 // anywhere.
 TEST(RankOrder, the_two_trees_have_no_node_with_children_in_both) {
   for (std::int32_t n = 2; n <= 130; ++n) {
-    std::vector<int> trees_with_children(static_cast<std::size_t>(n), 0);
+    std::vector<int> trees_with_children(as_size(n), 0);
     for (const bool is_second : {false, true}) {
       const std::vector<std::int32_t> parents = tree_parents(n, is_second);
-      std::vector<int> children(static_cast<std::size_t>(n), 0);
+      std::vector<int> children(as_size(n), 0);
       for (std::int32_t node = 1; node < n; ++node) {
         int depth = 0;
-        for (std::int32_t at = node; at != 0; at = parents[static_cast<std::size_t>(at)]) {
+        for (std::int32_t at = node; at != 0; at = parents[as_size(at)]) {
           ASSERT_LE(++depth, n) << "a circle";
         }
         EXPECT_LE(depth, std::ceil(std::log2(n))) << n;
-        ++children[static_cast<std::size_t>(parents[static_cast<std::size_t>(node)])];
+        ++children[as_size(parents[as_size(node)])];
       }
       EXPECT_EQ(children[0], 1);
       for (std::size_t i = 0; i < children.size(); ++i) {

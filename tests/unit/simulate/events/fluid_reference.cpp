@@ -1,4 +1,5 @@
 #include "fluid_reference.hpp"
+#include "core/numeric/cast.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -66,7 +67,7 @@ class Reference {
   void work(std::size_t i, Phase phase, Real left) {
     phase_[i] = phase;
     left_[i] = left;
-    out_.start_s[i] = static_cast<double>(now_);
+    out_.start_s[i] = as_double(now_);
   }
 
   void serve(std::uint32_t stream) {
@@ -133,7 +134,7 @@ class Reference {
         continue;
       }
       phase_[i] = Phase::ended;
-      out_.end_s[i] = static_cast<double>(now_);
+      out_.end_s[i] = as_double(now_);
     }
   }
 

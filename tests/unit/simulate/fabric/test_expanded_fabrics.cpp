@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/numeric/cast.hpp"
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 
@@ -21,9 +22,7 @@ std::string short_name(std::string name) {
 
 std::string links_of(const Topology& topology) {
   std::string out;
-  const auto name = [&](int i) {
-    return short_name(topology.entities[static_cast<std::size_t>(i)].name);
-  };
+  const auto name = [&](int i) { return short_name(topology.entities[as_size(i)].name); };
   for (std::size_t i = 0; i < topology.links.size(); ++i) {
     const Link& link = topology.links[i];
     out += name(link.from) + " - " + name(link.to) + " by " +
@@ -41,8 +40,7 @@ std::string levels_of(const Topology& topology) {
     for (const auto& group : level.groups) {
       out += " {";
       for (const int device : group) {
-        out += (out.back() == '{' ? "" : " ") +
-               short_name(topology.entities[static_cast<std::size_t>(device)].name);
+        out += (out.back() == '{' ? "" : " ") + short_name(topology.entities[as_size(device)].name);
       }
       out += '}';
     }

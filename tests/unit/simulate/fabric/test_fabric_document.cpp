@@ -5,6 +5,9 @@
 #include "simulate/fabric/fabric_json.hpp"
 #include "simulate/fabric/fabric_schema.hpp"
 #include "simulate/fabric/fabric_text.hpp"
+#include "simulate/fabric/level_view.hpp"
+#include "simulate/fabric/transport.hpp"
+#include "tests/unit/simulate/suite.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -110,6 +113,67 @@ TEST(LatencyFloors, are_those_of_the_table_of_transports) {
   }
   // 1.468 / 299,792.458 km/s: 4.8967 us a kilometre, beside the ends.
   EXPECT_NEAR(latency_floor_ns(Transport::ib, 1, 10), 250 + 48'967, 1);
+}
+
+MeasuredFabric measured() {
+  return {.id = "here",
+          .name = "a machine with \"quotes\"",
+          .devices = 4,
+          .inside = {Transport::shared_memory, 0.9e-6, 11.2e9, "measured so"},
+          .tiers = {{"host", std::int64_t{64} << 30, 20e9, 0, 1e-7, "a chase"}},
+          .notes = {"one note"}};
+}
+
+TEST(FabricText, of_one_machine_is_read_back_with_what_was_measured_between_its_ranks) {
+  const Topology topology = parse_fabric(fabric_text(measured()), "here.toml");
+  EXPECT_EQ(topology.name, "a machine with \"quotes\"");
+  const auto levels = level_views(topology);
+  ASSERT_EQ(levels.size(), 1u);
+  EXPECT_EQ(levels[0].ranks, 4);
+  EXPECT_NEAR(levels[0].latency_ns_farthest, 900, 1e-3);
+  EXPECT_NEAR(levels[0].bytes_per_s_flow, 11.2e9, 1e3);
+}
+
+TEST(FabricText, of_two_machines_has_the_measured_latency_from_rank_to_rank) {
+  MeasuredFabric two = measured();
+  two.inside.latency_s = 0.2e-6;
+  two.network = MeasuredLink{Transport::tcp, 14e-6, 1.2e9, "measured so"};
+  const auto levels = level_views(parse_fabric(fabric_text(two), "two.toml"));
+  ASSERT_EQ(levels.size(), 1u);
+  EXPECT_EQ(levels[0].ranks, 2);
+  EXPECT_NEAR(levels[0].latency_ns_farthest, 14000, 0.1);
+  EXPECT_NEAR(levels[0].bytes_per_s_flow, 1.2e9, 1e3);
+}
+
+// Loopback is faster than any wire: a file of it stays one that can be read.
+TEST(FabricText, a_network_as_fast_as_no_wire_is_kept_at_what_its_transport_takes) {
+  MeasuredFabric two = measured();
+  two.network = MeasuredLink{Transport::tcp, 1e-6, 1.2e9, "measured so"};
+  EXPECT_NO_THROW(parse_fabric(fabric_text(two), "two.toml"));
+  says(fabric_text(two), "latency_us = 1.25\n");
+}
+
+TEST(TransportNames, read_back) {
+  for (const std::string& name : transport_names()) {
+    ASSERT_TRUE(parse_transport(name)) << name;
+    EXPECT_EQ(transport_name(*parse_transport(name)), name);
+  }
+  EXPECT_FALSE(parse_transport("ethernet"));
+}
+
+// A round trip of 2.5 us over kernel TCP, as some pages print, is none: it needs RDMA.
+TEST(LatencyFloor, of_a_round_trip_of_2500_ns_allows_rdma_and_no_tcp) {
+  constexpr double one_way_ns = 2500.0 / 2;
+  EXPECT_GT(latency_floor_ns(Transport::tcp, 2, 0), one_way_ns);
+  EXPECT_LT(latency_floor_ns(Transport::ib, 2, 0), one_way_ns);
+  EXPECT_LT(latency_floor_ns(Transport::roce, 2, 0), one_way_ns);
+}
+
+// ITU-T G.652 fibre: about 4.9 us a kilometre.
+TEST(LatencyFloor, grows_with_the_fibre) {
+  const double ns_per_km =
+      (latency_floor_ns(Transport::roce, 0, 1000) - latency_floor_ns(Transport::roce, 0, 0)) / 1000;
+  EXPECT_NEAR(ns_per_km, 4900, 50);
 }
 
 }  // namespace

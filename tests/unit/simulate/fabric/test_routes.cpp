@@ -2,6 +2,7 @@
 // recurrence for their lengths, and walking every one of them for what they are like.
 
 #include "../../case_name.hpp"
+#include "core/numeric/cast.hpp"
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/routes.hpp"
@@ -19,7 +20,7 @@ class RandomFabric : public testing::TestWithParam<int> {
         test::random_text(static_cast<std::uint64_t>(i), 2 + i % 7, 1 + i * 5 % 8), "random.toml");
   }
   int entities() const { return static_cast<int>(topology_.entities.size()); }
-  const Entity& entity(int i) const { return topology_.entities[static_cast<std::size_t>(i)]; }
+  const Entity& entity(int i) const { return topology_.entities[as_size(i)]; }
   bool passes(int i) const { return entity(i).forwards; }
 
   Topology topology_;
@@ -30,7 +31,7 @@ TEST_P(RandomFabric, no_link_names_what_is_not_there) {
     EXPECT_TRUE(link.from >= 0 && link.from < entities());
     EXPECT_TRUE(link.to >= 0 && link.to < entities());
     EXPECT_NE(link.from, link.to);
-    EXPECT_LT(static_cast<std::size_t>(link.figure), topology_.figures.size());
+    EXPECT_LT(as_size(link.figure), topology_.figures.size());
   }
 }
 
@@ -52,11 +53,11 @@ TEST_P(RandomFabric, both_directions_of_a_link_have_its_capacity) {
 }
 
 TEST_P(RandomFabric, paths_are_as_long_as_the_recurrence_says) {
-  const auto n = static_cast<std::size_t>(entities());
+  const auto n = as_size(entities());
   std::vector<std::vector<int>> distance(n, std::vector<int>(n, far));
   for (std::size_t i = 0; i < n; ++i) distance[i][i] = 0;
   for (const Link& link : topology_.links) {
-    const auto a = static_cast<std::size_t>(link.from), b = static_cast<std::size_t>(link.to);
+    const auto a = as_size(link.from), b = as_size(link.to);
     distance[a][b] = distance[b][a] = 1;
   }
   for (std::size_t k = 0; k < n; ++k) {
@@ -93,7 +94,7 @@ struct Walker {
       const Link& link = topology.links[i];
       if (link.from != at && link.to != at) continue;
       const int next = link.from == at ? link.to : link.from;
-      if (next != to && !topology.entities[static_cast<std::size_t>(next)].forwards) continue;
+      if (next != to && !topology.entities[as_size(next)].forwards) continue;
       const LinkFigure& figure = topology.figure_of(static_cast<int>(i));
       walk(next, hops - 1, latency + figure.latency_ns, std::min(width, figure.bytes_per_s));
     }
@@ -106,7 +107,7 @@ TEST_P(RandomFabric, counts_and_figures_of_equal_paths_are_those_of_walking_them
   for (const int to : devices) {
     const RouteTree tree = router.to(to);
     for (const int from : devices) {
-      const auto i = static_cast<std::size_t>(from);
+      const auto i = as_size(from);
       if (from == to || tree.hops[i] > 6) continue;
       Walker walker{.topology = topology_, .to = to};
       walker.walk(from, tree.hops[i], 0, std::numeric_limits<double>::infinity());
@@ -132,7 +133,7 @@ TEST_P(RandomFabric, a_flow_keeps_one_path_and_many_flows_use_all) {
   const std::vector<int> devices = topology_.devices();
   const RouteTree tree = router.to(devices.front());
   for (const int from : devices) {
-    const auto i = static_cast<std::size_t>(from);
+    const auto i = as_size(from);
     if (from == devices.front() || tree.paths[i] > 12) continue;
     std::set<std::vector<int>> seen;
     for (std::uint64_t flow = 0; flow < 2000; ++flow) {
@@ -145,7 +146,7 @@ TEST_P(RandomFabric, a_flow_keeps_one_path_and_many_flows_use_all) {
       EXPECT_LE(route.bytes_per_s, tree.bytes_per_s[i]);
       seen.insert(route.links);
     }
-    EXPECT_EQ(static_cast<double>(seen.size()), tree.paths[i]);
+    EXPECT_EQ(as_double(seen.size()), tree.paths[i]);
   }
 }
 

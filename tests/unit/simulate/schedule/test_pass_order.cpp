@@ -1,5 +1,6 @@
 // Orders of passes against the published schedules: what each stage does, and the bubble that is
 // left when all stages take the same.
+#include "core/numeric/cast.hpp"
 #include "simulate/schedule/program/pass_order.hpp"
 #include "tests/unit/simulate/suite.hpp"
 
@@ -13,7 +14,7 @@ struct PassTimes {
 // Stages that do nothing but their passes, without any transfer.
 double makespan(Order order, const Pipeline& p, const PassTimes& times) {
   std::map<std::tuple<int, int, int>, double> end;
-  std::vector<double> free(static_cast<std::size_t>(p.stages), 0);
+  std::vector<double> free(as_size(p.stages), 0);
   for (const StagePass& at : passes_in_order(order, p)) {
     const int number = p.number(at.stage, at.pass.chunk), m = at.pass.micro_batch;
     double ready = 0, takes = times.weight;
@@ -24,7 +25,7 @@ double makespan(Order order, const Pipeline& p, const PassTimes& times) {
       takes = times.backward;
       ready = number + 1 == p.chunks_in_all() ? end.at({0, number, m}) : end.at({1, number + 1, m});
     }
-    double& stage = free[static_cast<std::size_t>(at.stage)];
+    double& stage = free[as_size(at.stage)];
     stage = std::max(stage, ready) + takes / p.chunks;
     end[{static_cast<int>(at.pass.kind), number, m}] = stage;
   }
@@ -74,7 +75,7 @@ TEST(PassOrder, every_pass_is_done_once_and_weights_follow_their_backward_pass) 
       ++times[{static_cast<int>(at.pass.kind), number, at.pass.micro_batch}];
     }
     const std::size_t kinds = order == Order::zero_bubble ? 3 : 2;
-    EXPECT_EQ(times.size(), kinds * static_cast<std::size_t>(p.chunks_in_all() * p.micro_batches));
+    EXPECT_EQ(times.size(), kinds * as_size(p.chunks_in_all() * p.micro_batches));
     EXPECT_TRUE(std::ranges::all_of(times, [](const auto& entry) { return entry.second == 1; }));
   }
 }

@@ -1,6 +1,7 @@
 // What holds of every schedule, over random small deployments, times and fabrics.
 
 #include "../../case_name.hpp"
+#include "core/numeric/cast.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/timeline/timeline_export.hpp"
 
@@ -51,7 +52,7 @@ Case random_case(std::uint64_t seed) {
     c.workload.micro_batch = 0;
   }
   Order order = std::array{Order::one_f_one_b, Order::zero_bubble,
-                           Order::interleaved}[static_cast<std::size_t>(one_of({0, 1, 2}))];
+                           Order::interleaved}[as_size(one_of({0, 1, 2}))];
   const bool interleaves = trains && parallel.pp == 2 && micro_batches % 2 == 0;
   if (order == Order::interleaved && !interleaves) order = Order::one_f_one_b;
   const double rate = one_of({1, 3, 12, 50});
@@ -85,7 +86,7 @@ TEST_P(Invariants, nothing_begins_before_its_inputs_have_ended) {
     EXPECT_LT(events::at(wait.before), events::at(wait.task)) << "in the order of their making";
   }
   EXPECT_EQ(lowered.labels.size(), lowered.graph.size());
-  EXPECT_LE(static_cast<double>(lowered.graph.size()),
+  EXPECT_LE(as_double(lowered.graph.size()),
             events_of(programs, grid, site, case_.options.lowering.carriage));
 }
 

@@ -1,6 +1,7 @@
 // Simulated steps against what knows nothing of events: the sum of a step, closed forms of
 // pipelines and collectives.
 
+#include "core/numeric/cast.hpp"
 #include "model/pricing/composer.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/group_levels.hpp"
@@ -18,7 +19,7 @@ using test::times_of;
 
 // By the problem alone, so that whoever prices kernels of the same problem gives the same.
 double problem_ns(const Problem& problem) {
-  return 100 + static_cast<double>(std::hash<std::string>()(problem.text()) % 10000);
+  return 100 + as_double(std::hash<std::string>()(problem.text()) % 10000);
 }
 
 double sum_ns(const PricedStep& step) {
@@ -53,7 +54,7 @@ TEST(StepSchedule, micro_batches_of_inference_fill_and_drain_the_pipeline) {
       const PricedStep step = step_of(decode(m, 64, {.pp = pp}));
       const double stage = 4.0 / pp * test::layer_ns(step, layers_alone);
       const auto s = simulated(step, leaf(4), times_of(step, layers_alone));
-      EXPECT_DOUBLE_EQ(s.step_ns(), static_cast<double>(m + pp - 1) * stage) << pp << ' ' << m;
+      EXPECT_DOUBLE_EQ(s.step_ns(), as_double(m + pp - 1) * stage) << pp << ' ' << m;
     }
   }
 }
@@ -95,7 +96,7 @@ TEST(StepSchedule, training_of_equal_stages_takes_what_the_papers_say) {
         return simulated(step, leaf(4), times, {.program = program}).step_ns();
       };
       const Forms whole = forms_of(step, pp, false), split = forms_of(step, pp, true);
-      const auto count = static_cast<double>(m);
+      const auto count = as_double(m);
       EXPECT_NEAR(takes({.order = Order::one_f_one_b}),
                   (count + pp - 1) * (whole.forward + whole.backward), 1e-3);
       EXPECT_NEAR(takes({.order = Order::zero_bubble}),
@@ -170,11 +171,11 @@ TEST(StepSchedule, a_lone_collective_is_its_closed_form_within_one_percent) {
     double executions = 0, expected = 0;
     for (const Operator& op : step.graph.operators) {
       if (op.kind != OperatorKind::collective) continue;
-      executions += static_cast<double>(op.count);
+      executions += as_double(op.count);
       const auto collective = simulate::collective_named(op.local.op);
       const auto levels = simulate::group_levels(site.levels, tp, 1);
       expected +=
-          static_cast<double>(op.count) *
+          as_double(op.count) *
           simulate::best_collective(*collective, op.local_work.message_bytes, levels->fabric)
               .seconds() *
           1e9;
@@ -195,7 +196,7 @@ TEST(StepSchedule, foretold_events_are_those_that_are_made) {
       const Site site(topology);
       StepSimulator simulator(step, site, times_of(step, layers_alone),
                               {.program = {.order = order, .grain = grain}, .runs = 0});
-      EXPECT_EQ(simulator.events(), static_cast<double>(simulator.run().timeline.events.size()));
+      EXPECT_EQ(simulator.events(), as_double(simulator.run().timeline.events.size()));
     }
   }
 }

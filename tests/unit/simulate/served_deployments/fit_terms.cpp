@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "served_points.hpp"
 #include "simulate/serving/fitted_terms.hpp"
@@ -63,7 +64,7 @@ SeriesTerms fitted(FitOf of, const SeriesTerms& start, const Points& points, int
 // Of a model, from the engine's; of a device of it, from the model's.
 SeriesTerms drawn(const SeriesTerms& all, const Points& points) {
   SeriesTerms out = fitted(FitOf::model, all, points, 40);
-  const auto n = static_cast<double>(points.size());
+  const auto n = as_double(points.size());
   const double own = n / (n + rows_of_doubt);
   out.terms.device_scale =
       std::pow(all.terms.device_scale, 1 - own) * std::pow(out.terms.device_scale, own);
@@ -88,7 +89,7 @@ Json ratios(const std::vector<double>& own, const std::vector<double>& others) {
   std::vector<std::pair<double, double>> weighted;
   for (const double e : own) weighted.emplace_back(e, 1);
   for (const double e : others) {
-    weighted.emplace_back(e, errors_of_doubt / static_cast<double>(others.size()));
+    weighted.emplace_back(e, errors_of_doubt / as_double(others.size()));
   }
   std::ranges::sort(weighted);
   double all = 0;

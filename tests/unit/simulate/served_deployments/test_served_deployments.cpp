@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numeric/cast.hpp"
 #include "core/numeric/statistics.hpp"
 #include "served_points.hpp"
 #include "tests/checkout.hpp"
@@ -22,9 +23,7 @@ struct Errors {
     sizes.push_back(std::abs(predicted / measured - 1));
     inside += measured >= range.low && measured <= range.high ? 1U : 0U;
   }
-  double share_inside() const {
-    return static_cast<double>(inside) / static_cast<double>(sizes.size());
-  }
+  double share_inside() const { return as_double(inside) / as_double(sizes.size()); }
 };
 
 TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
@@ -40,8 +39,8 @@ TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
       tpot.add(row.tpot_ms * 1e6, s.summary.tpot.mean, s.ranges->tpot);
       ASSERT_TRUE(s.ranges->requests_per_s);
       const double request_ms =
-          row.ttft_ms + static_cast<double>(row.request.output_tokens - 1) * row.tpot_ms;
-      rate.add(static_cast<double>(row.clients) * 1e3 / request_ms, s.summary.requests_per_s,
+          row.ttft_ms + as_double(row.request.output_tokens - 1) * row.tpot_ms;
+      rate.add(as_double(row.clients) * 1e3 / request_ms, s.summary.requests_per_s,
                *s.ranges->requests_per_s);
     } catch (const std::exception&) {  // what is not answered is counted below
     }

@@ -1,5 +1,6 @@
 // The planner on figures that are made up: what it chooses is the fastest there is, and nothing
 // becomes slower by having more.
+#include "core/numeric/cast.hpp"
 #include "simulate/sharding/planner.hpp"
 
 #include <chrono>
@@ -108,7 +109,7 @@ TEST(Planner, gives_a_slower_device_fewer_layers) {
     for (std::size_t s = 0; s < 2; ++s) {
       double ns = 0;
       for (const Operator& op : graph->operators) {
-        ns += static_cast<double>(op.stage_counts[s]) * *q.stage_devices[s].time(op);
+        ns += as_double(op.stage_counts[s]) * *q.stage_devices[s].time(op);
       }
       slowest = std::max(slowest, ns);
     }
@@ -137,7 +138,7 @@ TEST(Planner, a_training_step_is_three_forward_passes_and_one_exchange_of_gradie
   // Half of the batch on each, and a message of all gradients in bf16.
   EXPECT_DOUBLE_EQ(two.chosen()->cost.step.compute_ns, one.chosen()->cost.ns() / 2);
   EXPECT_DOUBLE_EQ(two.chosen()->cost.step.communication_ns,
-                   2.0 * static_cast<double>(graph->totals.parameters));
+                   2.0 * as_double(graph->totals.parameters));
   // 1F1B of four micro-batches over two stages: five of the slower stage's turns at most.
   q.stated = two_stages;
   q.base.workload.micro_batch = 1;

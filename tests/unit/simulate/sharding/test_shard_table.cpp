@@ -1,8 +1,7 @@
 // The sharding table against the memory of the graph, closed forms, and the rules that strategies
 // keep.
+#include "core/numeric/cast.hpp"
 #include "simulate/sharding/shard_table.hpp"
-
-#include <filesystem>
 
 #include "../../case_name.hpp"
 #include "../../model/fixtures.hpp"
@@ -63,8 +62,8 @@ TEST_P(ShippedModel, conserves_bytes_in_every_layout) {
     const MemoryUse memory = memory_use(*graph);
     // The weights of all ranks, summed there by operator and stage and here by tensor.
     EXPECT_EQ(table.held_bytes, memory.weight_bytes_total) << parallel.text();
-    EXPECT_NEAR(table.replication() * static_cast<double>(table.tensor_bytes),
-                static_cast<double>(table.held_bytes - table.padding_bytes), 1)
+    EXPECT_NEAR(table.replication() * as_double(table.tensor_bytes),
+                as_double(table.held_bytes - table.padding_bytes), 1)
         << parallel.text();
     // A tied table exists a second time where the head is not with it.
     const bool copies_table = spec.tied && parallel.pp > 1;
@@ -127,7 +126,7 @@ TEST_P(ShippedModel, replicates_everything_and_exchanges_nothing_on_one_shard) {
   const auto graph = graph_of(spec, {});
   ASSERT_TRUE(graph);
   const ShardTable table = shard_table(*graph);
-  EXPECT_GT(table.rows.size(), static_cast<std::size_t>(spec.layers));
+  EXPECT_GT(table.rows.size(), as_size(spec.layers));
   EXPECT_EQ(table.collective_bytes, 0);
   EXPECT_EQ(table.held_bytes, table.tensor_bytes);
   for (const ShardRow& row : table.rows) {
@@ -147,8 +146,8 @@ TEST_P(ShippedModel, says_of_every_message_of_a_step_which_tensor_needs_it) {
     for (std::size_t s = 0; s < graph->stages.size(); ++s) {
       for (const Operator& op : graph->operators) {
         if (op.kind != OperatorKind::collective) continue;
-        expected += op.local_work.message_bytes * static_cast<double>(op.stage_counts[s]) *
-                    static_cast<double>(graph->micro_batches());
+        expected += op.local_work.message_bytes * as_double(op.stage_counts[s]) *
+                    as_double(graph->micro_batches());
       }
     }
     EXPECT_DOUBLE_EQ(shard_table(*graph).collective_bytes, expected) << parallel.text();
@@ -231,7 +230,7 @@ TEST(ShardTable, holds_a_training_states_as_zero_shares_them_out) {
   EXPECT_EQ(row_of(copied, 0, "down_proj").strategy, ShardStrategy::data);
   EXPECT_EQ(row_of(shared, 0, "down_proj").strategy, ShardStrategy::zero3);
   // One all-reduce of all gradients in bf16: two bytes a parameter.
-  EXPECT_DOUBLE_EQ(copied.collective_bytes, 2.0 * static_cast<double>(graph->totals.parameters));
+  EXPECT_DOUBLE_EQ(copied.collective_bytes, 2.0 * as_double(graph->totals.parameters));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Ways of messages over a topology.
+#include "core/numeric/cast.hpp"
 #include "simulate/traffic/topology_links.hpp"
 
 #include "simulate/events/simulation.hpp"
@@ -58,7 +59,7 @@ Sample slowest(const fabric::Topology& topology, Ecmp policy, int uplinks, int f
     for (const TaskIndex task : sent) graph.wait(gates.back(), task);
   }
   const events::EventList list = timed(graph);
-  const double ideal = std::min(1.0, static_cast<double>(uplinks) / flows);
+  const double ideal = std::min(1.0, as_double(uplinks) / flows);
   double sum = 0, squares = 0;
   for (std::size_t i = 1; i < gates.size(); ++i) {
     const double rate = 1 / events::seconds_of(list.end_ps[events::at(gates[i])] -
@@ -120,8 +121,7 @@ TEST(TopologyLinks, every_way_leads_over_links_of_the_topology_from_one_end_to_t
           if (from == to) continue;
           int at = from;
           for (const events::Hop& hop : graph.path(links.passage(from, to, seed).path)) {
-            const fabric::Link& link =
-                topology.links[static_cast<std::size_t>(links.link_of(hop.link))];
+            const fabric::Link& link = topology.links[as_size(links.link_of(hop.link))];
             ASSERT_TRUE(link.from == at || link.to == at);
             at = link.from == at ? link.to : link.from;
           }

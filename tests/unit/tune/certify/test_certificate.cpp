@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/certify/conclusion.hpp"
 
@@ -58,7 +59,7 @@ TEST(Certificate, six_rounds_have_a_joint_confidence_and_five_have_less) {
     recorded.record_times([](std::int64_t, int) { return 1000.0; });
     Certified certified_sweep(recorded, {.tells_stored = false}, rounds);
     auto& [sweep, run, report] = certified_sweep;
-    const auto kernels = static_cast<double>(recorded.kernels().size());
+    const auto kernels = as_double(recorded.kernels().size());
     const double alpha = std::min(1.0, kernels * (rounds == 5 ? 1.0 / 16 : 0.05));
     EXPECT_NEAR(report.data.at("alpha"), alpha, 1e-12);
     if (alpha < 1) {
@@ -111,8 +112,7 @@ TEST(Certificate, states_the_gap_after_a_quarter_of_the_time_of_all) {
   for (int most = 3; most <= 8; ++most) {
     batches += ", " + std::to_string(most);
     RecordedSweep recorded(decode_sweep(batches + "]", "[\"latency\"]", certified));
-    recorded.record_times(
-        [](std::int64_t batch, int) { return 1000 + 10 * static_cast<double>(batch); });
+    recorded.record_times([](std::int64_t batch, int) { return 1000 + 10 * as_double(batch); });
     MeasuredSweep sweep(recorded.plan(), recorded.context(),
                         CertifySettings{.tells_stored = false});
     const TuneRun run = sweep.measure();

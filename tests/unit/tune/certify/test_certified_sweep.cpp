@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/cast.hpp"
 #include "latency/case_bounds.hpp"
 #include "measure/campaign/predict_cost.hpp"
 #include "tests/stopped.hpp"
@@ -123,7 +124,7 @@ TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
   EXPECT_EQ(report.data.at("kernels_measured"), measured);
   EXPECT_THAT(report.data, HasValues(R"({"/dominated": 1, "/state": "certified"})"));
   EXPECT_NEAR(report.data.at("predicted_share"), measured_cost / all_cost, 1e-12);
-  EXPECT_DOUBLE_EQ(report.data.at("measured_s"), 0.25 * 3 * static_cast<double>(measured));
+  EXPECT_DOUBLE_EQ(report.data.at("measured_s"), 0.25 * 3 * as_double(measured));
   EXPECT_THAT(report.text, Not(HasSubstr("no peaks are known")));
   EXPECT_EQ(report.data.at("proof"), folder / "p.hmproof");
   // Each peak and kernel of the proof as the host counts it.
@@ -259,7 +260,7 @@ TEST(CertifiedSweep, phases_are_fronts_of_one_product) {
   for (std::uint64_t c = 0; c < steps.problem.broken.size(); ++c) {
     const std::int32_t broken = steps.problem.broken[c];
     if (broken >= 0) {
-      EXPECT_LT(static_cast<std::size_t>(broken), steps.problem.constraints.size());
+      EXPECT_LT(as_size(broken), steps.problem.constraints.size());
       EXPECT_FALSE(steps.configurations.contains(c));
       continue;
     }

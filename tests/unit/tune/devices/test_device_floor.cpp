@@ -1,4 +1,5 @@
 // The least device against the closed forms of a dense decoder.
+#include "core/numeric/cast.hpp"
 #include "tests/unit/expect.hpp"
 #include "tune/sizing/device_floor.hpp"
 
@@ -30,9 +31,7 @@ DeviceFloor floor_of(const FloorQuestion& question) {
   return device_floor(spec, precision_of("bf16", precision_facts(spec, true)), question);
 }
 
-double alone(const DeviceFloor& floor, Ceiling ceiling) {
-  return floor.alone[static_cast<std::size_t>(ceiling)];
-}
+double alone(const DeviceFloor& floor, Ceiling ceiling) { return floor.alone[as_size(ceiling)]; }
 
 // Every weight and every cached key and value is read once per token.
 TEST(DeviceFloor, decode_needs_the_bandwidth_of_its_bytes) {
@@ -75,7 +74,7 @@ TEST(DeviceFloor, half_the_time_needs_twice_the_rate_and_together_more_than_alon
   EXPECT_LE(slow.factor, 2) << "the sum of two times is at most twice the larger";
   EXPECT_EQ(fast.memory_bytes, slow.memory_bytes);
   const double weights = 2 * (layers * layer_weights + 2 * vocabulary * hidden);
-  EXPECT_GT(static_cast<double>(slow.memory_bytes), weights / 0.9);
+  EXPECT_GT(as_double(slow.memory_bytes), weights / 0.9);
 }
 
 TEST(DeviceFloor, two_devices_need_a_link) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
@@ -21,7 +22,7 @@ ModelSpec model_of(const std::string& id) {
 }
 
 bool wants(const Sweep& sweep, const char* strategy) {
-  return std::ranges::find(sweep.strategies, strategy) != sweep.strategies.end();
+  return contains(sweep.strategies, strategy);
 }
 
 // Every layout of one of these numbers of devices, possible or not.
@@ -33,7 +34,7 @@ std::vector<Parallel> layouts(const Sweep& sweep, const ModelSpec& spec,
     for (int tp = 1; tp <= (wants(sweep, "tensor") ? most : 1); ++tp) {
       for (int pp = 1; pp <= (wants(sweep, "pipeline") ? most : 1); ++pp) {
         for (int cp = 1; cp <= (wants(sweep, "context") ? most : 1); ++cp) {
-          if (std::ranges::find(shards, std::int64_t{dp} * tp * pp * cp) == shards.end()) continue;
+          if (!contains(shards, std::int64_t{dp} * tp * pp * cp)) continue;
           for (int ep = 1; ep <= (wants(sweep, "expert") && spec.moe ? most : 1); ++ep) {
             out.push_back({.dp = dp, .tp = tp, .pp = pp, .ep = ep, .cp = cp});
           }

@@ -1,5 +1,6 @@
 // How sure a front is, from recorded processes: places by hand, probabilities in closed form, and
 // which kernels a further round is spent on.
+#include "core/ranges.hpp"
 #include "tune/search/certainty.hpp"
 
 #include <gmock/gmock.h>
@@ -95,7 +96,7 @@ TEST(UndecidedKernels, are_of_configurations_whose_place_is_in_doubt) {
   const std::vector<KernelCase> kernels = undecided_kernels(sweep.evaluator(), evaluations);
   EXPECT_FALSE(kernels.empty());
   for (const RecordedKernel& k : sweep.kernels()) {
-    if (std::ranges::find(kernels, k.kernel_case) != kernels.end()) {
+    if (contains(kernels, k.kernel_case)) {
       EXPECT_EQ(k.batch, 2) << "batch 1 has no interval, batch 4 no place";
     }
   }

@@ -1,5 +1,6 @@
 // What a sweep did not try counts: probabilities in closed form where all tried steps are the same
 // times their bound, and ten seeds of a space whose exhaustive front is known.
+#include "core/ranges.hpp"
 #include "tune/search/untried.hpp"
 
 #include <gmock/gmock.h>
@@ -216,7 +217,7 @@ class SeededSweep {
 };
 
 bool is_tried(const TuneRun& run, const Configuration& c) {
-  return std::ranges::find(run.evaluations, c, &Evaluation::configuration) != run.evaluations.end();
+  return contains(run.evaluations, c, &Evaluation::configuration);
 }
 
 // Whoever would beat a point of the front, had it been tried, is named, and the point is not

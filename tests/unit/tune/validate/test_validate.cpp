@@ -1,5 +1,6 @@
 // Which points of a front are confronted with a run, what that is predicted to take, and how a run
 // is set against its estimate.
+#include "core/numeric/cast.hpp"
 #include "tune/validate/validate.hpp"
 
 #include <fmt/format.h>
@@ -127,14 +128,14 @@ std::vector<std::int64_t> validated(std::size_t points, std::int64_t wanted) {
     batches += (i > 1 ? ", " : "[") + std::to_string(i);
   }
   RecordedSweep sweep(decode_sweep(batches + "]", "[\"latency\", \"throughput\"]"));
-  const std::int64_t id = sweep.record_times(
-      [](std::int64_t batch, int) { return 1000 + static_cast<double>(batch) * 100; });
+  const std::int64_t id =
+      sweep.record_times([](std::int64_t batch, int) { return 1000 + as_double(batch) * 100; });
   TuneRun run{.id = id, .evaluations = sweep.evaluations()};
   for (std::size_t i = 0; i < points; ++i) {
     run.front.push_back(i);
     const Configuration& c = run.evaluations[i].configuration;
     sweep.store().append(id, Validation{.deployment_key = c.key(),
-                                        .measured_ns = static_cast<double>(c.workload.batch),
+                                        .measured_ns = as_double(c.workload.batch),
                                         .measured_interval_ns = {1, 100}});
   }
   std::vector<std::size_t> done;
@@ -153,7 +154,7 @@ std::vector<std::int64_t> validated(std::size_t points, std::int64_t wanted) {
   std::vector<std::int64_t> out;
   for (const Evaluation& e : run.evaluations) {
     if (!e.measured_ns) continue;
-    EXPECT_EQ(*e.measured_ns, static_cast<double>(e.configuration.workload.batch));
+    EXPECT_EQ(*e.measured_ns, as_double(e.configuration.workload.batch));
     EXPECT_EQ(e.measured_interval_ns.value().high, 100);
     out.push_back(e.configuration.workload.batch);
   }
@@ -209,13 +210,12 @@ TEST(ValidateFront, what_the_budget_does_not_cover_is_named_with_its_cost) {
            {0.5, 1 + 4 * 1 + 3 * 0.25}, {3, 2 + 4 * (1.5 + 1) + 3 * 1.5}}) {
     RecordedSweep sweep(decode_sweep("[1]", "[\"latency\"]"));
     const std::int64_t id = sweep.record([&](const RecordedKernel& k, Measurement& m) {
-      m.duration_ns_median = 1e9 / static_cast<double>(sweep.kernels().size()) / k.executions;
+      m.duration_ns_median = 1e9 / as_double(sweep.kernels().size()) / k.executions;
     });
     TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
     const Estimate& estimate = run.evaluations[0].estimate.value();
     ASSERT_NEAR(estimate.step_ns, 1e9, 1);
-    const double predicted_s =
-        1.5 + static_cast<double>(estimate.memory_bytes_total) / 5e8 + turns_s;
+    const double predicted_s = 1.5 + as_double(estimate.memory_bytes_total) / 5e8 + turns_s;
     validate_front(sweep.evaluator(), {.budget_s = predicted_s - 0.001, .block_s = block_s}, run);
     EXPECT_THAT(run.notes,
                 ElementsAre(fmt::format(
