@@ -121,8 +121,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   tune::ReportingMachine judge = reporting_machine(s.machine);
   if (s.named) s.named->judge_in(judge);
   RunReport report = tune::stored_report(*s.store, run.id, judge);
-  report.notes = run.notes;
-  if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
+  report.notes = tune::notes_of(run);
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
   CommandResult result{
       .exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(run, plan.sweep()),

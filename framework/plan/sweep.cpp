@@ -134,6 +134,35 @@ void read_steps(const TomlTable& root, Sweep& out) {
   }
 }
 
+// "1 %": of the front's hypervolume.
+double read_regret(const TomlTable& root) {
+  const std::string text = root.string("regret");
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const std::string_view unit(end, text.data() + text.size());
+  const bool is_percent = error == std::errc() && (unit == "%" || unit == " %");
+  if (is_percent && percent >= 0.1 && percent <= 50) {
+    return percent / 100;
+  }
+  throw refused("regret '" + printable(text) + "' is no share of a front", root.where("regret"),
+                "as \"1 %\", from 0.1 % to 50 %");
+}
+
+// What it ends is measuring that may end before everything was measured.
+void read_regret(const TomlTable& root, Sweep& out) {
+  if (!root.has("regret")) return;
+  out.regret_where = root.where("regret");
+  out.regret = read_regret(root);
+  if (out.served || !out.latency.empty()) {
+    throw refused("regret ends measuring, and this sweep does not measure", out.regret_where,
+                  "leave it out");
+  }
+  if (!root.has("budget_s")) {
+    throw refused("regret is named without a budget", out.regret_where,
+                  "add budget_s: the seconds after which measuring ends, whatever is lost");
+  }
+}
+
 // After everything that says whether the sweep measures.
 void read_measuring(const TomlTable& root, Sweep& out) {
   if (const auto table = root.table("measure")) read_measure(*table, out.measure);
@@ -200,6 +229,7 @@ Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
   read_steps(root, out);
   read_measuring(root, out);
+  read_regret(root, out);
   root.finish();
   if (out.workloads.empty() && !out.served) {
     throw refused("no [[workload]] is given", std::string(where),

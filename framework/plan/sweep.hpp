@@ -79,6 +79,10 @@ struct Sweep {
   std::int64_t trials = 0;  // 0 = the whole space
   std::uint64_t seed = 1;
   double budget_s = 180;  // of measuring; the plan of a grid trims to it before it starts
+  // Measuring ends when so much of the front's hypervolume is expected to be lost; absent = the
+  // budget ends it.
+  std::optional<double> regret;
+  std::string regret_where;
   MeasureSettings measure;
   std::optional<Nightly> nightly;  // a new run at every call, within its own budget
   StatedLimits containment;        // of workers, where the sweep states any

@@ -36,6 +36,16 @@ std::vector<Signal> replacements_of(const Measurement& row) {
   return out;
 }
 
+// Nothing is left to run.
+bool is_all_stored(const CampaignOptions& options, std::span<const KernelCase> cases) {
+  return options.lookup && std::ranges::all_of(cases, [&](const KernelCase& kernel_case) {
+           for (int round = 0; round < options.rounds; ++round) {
+             if (!options.lookup(kernel_case, options.first_round + round)) return false;
+           }
+           return true;
+         });
+}
+
 }  // namespace
 
 Campaign::Campaign(CampaignOptions options)
@@ -51,7 +61,7 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
   follow_bandwidth();
   memory_ = run_memory();
-  prepare_arenas(cases);
+  if (!is_all_stored(options_, cases)) prepare_arenas(cases);
   const int end = options_.first_round + options_.rounds;
   for (int round = options_.first_round; round < end && !stopped(); ++round) {
     progress_.round = round;

@@ -95,6 +95,8 @@ dtypes = ["f32"]
 
 inline constexpr const char* placed = R"toml(name = "n"
 model = "m"
+budget_s = 180
+regret = "1 %"
 shards_on = ["cpu:0/2 + opencl:0"]
 dtypes = ["bf16"]
 [[workload]]

@@ -36,6 +36,8 @@ constexpr KeyMeaning sweep_meanings_list[] = {
     {"trials", "configurations to try; 0 = no limit"},
     {"seed", "of the sampler and of measuring"},
     {"budget_s", "seconds of measuring; a grid is trimmed to it before it starts"},
+    {"regret",
+     "measuring ends when this share of the front is expected to be lost: \"0.1 %\" to \"50 %\""},
     {"objectives", "what the front is of; of steps latency, throughput and memory where absent"},
     {"precision", "kinds of kernels in another type than the recipe has them"},
     {"precision.qkv", "types of the projections of queries, keys and values"},

@@ -88,9 +88,9 @@ constexpr Term figure_entries[] = {
      "The probability that a configuration is on the Pareto front, given the doubt about its "
      "times and what was not tried: one whose best bound is better leaves at most n / (n + 1), "
      "where n configurations of its phase were tried.",
-     "share of joint redraws in which nothing beats it: of measured kernels their process "
-     "medians, with replacement; of the others r x lower bound, r >= 1 from the n tried steps "
-     "over their bounds and 1, what is drawn counting from then on (Polya's urn)",
+     "share of joint draws in which nothing beats it: of measured kernels their process "
+     "medians, with replacement; of the others what is believed of their times, never below the "
+     "bound, from measured kernels of the same op, type, size and shards",
      "tune, report"},
     {"prediction error", "prediction error|prediction",
      "How far what was printed before the run is from the run.", "printed / run - 1",

@@ -87,6 +87,12 @@ constexpr Term search_entries[] = {
     {"pls", "", "Sampler: local search around the front, for polishing.", "", "tune, study"},
     {"random", "", "Sampler: uniform over the valid points, without replacement.", "",
      "tune, study"},
+    {"regret", "regret|expected loss|expected to be lost",
+     "The share of a front's hypervolume that reporting only what was measured is expected to "
+     "lose; a sweep's key of that name ends measuring when no front is expected to lose more.",
+     "mean over joint draws of 1 - hypervolume of the reported front / of the best one, from a "
+     "tenth of its extent beyond its worst values",
+     "tune"},
     {"replicate", "", "Strategy: every rank of the group holds and computes the whole tensor.", "",
      "simulate, tune"},
     {"ring plateau", "ring_plateau_bytes",
@@ -124,6 +130,11 @@ constexpr Term search_entries[] = {
     {"transferred", "", "A time of another device, scaled by what bounds the kernel on both.", "",
      "tune"},
     {"vocab", "", "Strategy of a tensor: rows of the vocabulary on several ranks.", "", "simulate"},
+    {"what would change this choice", "what would change this choice",
+     "The nearest rival of the front's best point by the first objective: how far behind it is, "
+     "with which probability it is better, and how long measuring would take to decide it, when "
+     "the difference is to be two of its deviations.",
+     "", "tune, report"},
     {"zero1", "", "Strategy of training: states of the optimizer on several replicas.", "",
      "simulate, model"},
     {"zero2", "", "Strategy of training: states and gradients on several replicas.", "",

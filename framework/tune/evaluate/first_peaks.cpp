@@ -14,9 +14,14 @@ FirstPeaks::FirstPeaks(const Store& store, std::int64_t run, const Target& targe
   }
 }
 
-double FirstPeaks::bound_ns(const KernelCase& kernel_case) const {
+CaseBound FirstPeaks::of(const KernelCase& kernel_case) const {
   const auto own = bounds_.find(kernel_case.backend + ':' + kernel_case.device);
-  return own == bounds_.end() ? 0 : own->second.of(kernel_case).bound.ns();
+  return (own == bounds_.end() ? unbounded_ : own->second).of(kernel_case);
+}
+
+const Device* FirstPeaks::device(const KernelCase& kernel_case) const {
+  const auto own = devices_.find(kernel_case.backend + ':' + kernel_case.device);
+  return own == devices_.end() ? nullptr : &own->second;
 }
 
 }  // namespace halmark::tune

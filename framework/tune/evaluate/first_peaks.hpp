@@ -20,11 +20,14 @@ class FirstPeaks {
   FirstPeaks(const FirstPeaks&) = delete;
   FirstPeaks& operator=(const FirstPeaks&) = delete;
 
-  double bound_ns(const KernelCase& kernel_case) const;  // 0 = not known
+  double bound_ns(const KernelCase& kernel_case) const { return of(kernel_case).bound.ns(); }
+  CaseBound of(const KernelCase& kernel_case) const;          // a bound of 0 = not known
+  const Device* device(const KernelCase& kernel_case) const;  // null = not known
 
  private:
   std::map<std::string, Device> devices_;  // by "cpu:0"
   std::map<std::string, CaseBounds> bounds_;
+  CaseBounds unbounded_{BoundingDevice{}};
 };
 
 }  // namespace halmark::tune

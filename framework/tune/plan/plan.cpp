@@ -83,6 +83,7 @@ TunePlan::TunePlan(Sweep sweep, ModelSpec spec, Target target, std::span<const s
   refuse_endless_grid();
   look_ahead();
   list_possible();
+  refuse_regret();
   if (sweep_.sampler == "grid" && !covers_everything()) trim();
   if (forecast_.kernels.empty()) {
     ExitCode exit_code = ExitCode::refused;
@@ -103,6 +104,37 @@ void TunePlan::refuse_endless_grid() const {
                     std::to_string(forecast_configurations_max) + " that it takes",
                 sweep_.sampler_where.empty() ? sweep_.file : sweep_.sampler_where,
                 "take fewer values, or a sampler that chooses: auto");
+}
+
+std::string why_unbounded(std::span<const Objective> objectives) {
+  for (const Objective o : objectives) {
+    if (o == Objective::latency || o == Objective::throughput || o == Objective::memory) continue;
+    return std::string(objective_name(o)) + " has no bound";
+  }
+  return {};
+}
+
+std::string TunePlan::why_not_by_gain() const {
+  if (sweep_.sampler != "auto") return "sampler " + sweep_.sampler + " says what is measured";
+  if (sweep_.nightly) return "a night measures what it is asked for";
+  if (!forecast_.is_whole) {
+    return std::to_string(configurations()) + " configurations are more than the " +
+           std::to_string(forecast_configurations_max) + " that are priced beforehand";
+  }
+  if (target_.fabric) return "a fabric prices what joins the devices";
+  return why_unbounded(sweep_.objectives);
+}
+
+bool TunePlan::is_chosen_by_gain() const {
+  return (sweep_.regret || !covers_everything()) && why_not_by_gain().empty();
+}
+
+void TunePlan::refuse_regret() const {
+  if (!sweep_.regret) return;
+  const std::string why = why_not_by_gain();
+  if (why.empty()) return;
+  throw refused("what a front loses is not estimated for this sweep: " + why, sweep_.regret_where,
+                "leave out regret, or let sampler auto choose by latency, throughput and memory");
 }
 
 void TunePlan::look_ahead() {

@@ -52,6 +52,11 @@ class TunePlan {
   std::span<const std::string> left_out() const { return left_out_; }
   // The budget is enough for everything that is left.
   bool covers_everything() const;
+  // Why what is measured next cannot be chosen by its gain, in words; "" = it can.
+  std::string why_not_by_gain() const;
+  // It can, and there is something to choose: the budget does not cover everything, or a regret
+  // may end it before.
+  bool is_chosen_by_gain() const;
   std::uint64_t configurations() const;  // of all problems
   std::size_t kernels_with_winner() const;
 
@@ -61,6 +66,7 @@ class TunePlan {
 
  private:
   void refuse_endless_grid() const;
+  void refuse_regret() const;
   void look_ahead();
   void list_possible();
   void trim();
@@ -82,6 +88,9 @@ std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores);
 void check_sampler(const Sweep& sweep);
 // "--sampler" for people: one line each.
 std::string sampler_help();
+
+// The objective that no bound of times bounds, in words; "" = all have one.
+std::string why_unbounded(std::span<const Objective> objectives);
 
 protocol::SampleRule sample_rule(const MeasureSettings& settings);
 

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <set>
 
-#include "model/pricing/redraw.hpp"
+#include "report/text/quantity.hpp"
 #include "search/pareto/front_certainty.hpp"
+#include "search/pareto/nearest_rival.hpp"
+#include "tune/plan/forecast.hpp"
+#include "tune/search/step_draws.hpp"
 #include "tune/search/untried.hpp"
 
 namespace halmark::tune {
@@ -30,22 +35,23 @@ struct Field {
   std::vector<Objectives> low, high;
 };
 
-Estimate with_time(const Estimate& like, double step_ns) {
-  Estimate out;
-  out.step_ns = step_ns;
-  out.tokens_per_s = like.tokens_per_s * like.step_ns / step_ns;
-  out.memory_bytes_total = like.memory_bytes_total;
-  out.energy = like.energy;
-  // What was assumed follows the time; what was metered is known, whatever the time is.
-  if (out.energy && !out.energy->is_measured) out.energy->joules *= step_ns / like.step_ns;
-  return out;
-}
-
 const Composer& composer_of(MeasuredEvaluator& evaluator, const Evaluation& e) {
   return *evaluator.composers().of(e.configuration).composer;
 }
 
-std::vector<Field> fields_of(const TunePlan& plan, std::span<const Evaluation> evaluations) {
+// One process says nothing of others: how far medians of another lie from it, two deviations.
+constexpr double other_process = 0.06;
+
+double doubt_of(MeasuredEvaluator& evaluator, const Evaluation& e) {
+  const auto has_one = [&](const KernelCase& k) {
+    return process_medians_ns(evaluator.source().rows(k)).size() == 1;
+  };
+  return std::ranges::any_of(composer_of(evaluator, e).kernels(), has_one) ? other_process : 0;
+}
+
+std::vector<Field> fields_of(MeasuredEvaluator& evaluator,
+                             std::span<const Evaluation> evaluations) {
+  const TunePlan& plan = evaluator.plan();
   std::vector<Field> out;
   for (const Phase phase : {Phase::decode, Phase::prefill}) {
     Field field{.phase = phase};
@@ -56,8 +62,9 @@ std::vector<Field> fields_of(const TunePlan& plan, std::span<const Evaluation> e
         return minimised(with_time(*e.estimate, ns), plan.sweep().objectives);
       };
       field.members.push_back(i);
-      field.low.push_back(at(e.estimate->low_ns));
-      field.high.push_back(at(e.estimate->high_ns));
+      const double doubt = doubt_of(evaluator, e);
+      field.low.push_back(at(e.estimate->low_ns * (1 - doubt)));
+      field.high.push_back(at(e.estimate->high_ns * (1 + doubt)));
     }
     if (!field.members.empty()) out.push_back(std::move(field));
   }
@@ -95,91 +102,107 @@ void add_classes(const Sweep& sweep, const Field& field, UntriedField& untried,
   untried.steps = std::move(kept);
 }
 
-// Joint draws of the times of all steps of a field.
-class StepDraws {
- public:
-  StepDraws(MeasuredEvaluator& evaluator, const Field& field, const UntriedField& untried,
-            std::span<const Evaluation> evaluations)
-      : sweep_(evaluator.plan().sweep()), ratios_(ratios_of(field, evaluations)) {
-    for (const std::size_t i : field.members) {
-      add(composer_of(evaluator, evaluations[i]), *evaluations[i].estimate);
+// Whatever is believed of kernels: of n tried ones the next is the best of all with probability
+// 1 / (n + 1), if they are alike.
+double probability_like(std::size_t tried) {
+  const auto n = static_cast<double>(tried);
+  return n / (n + 1);
+}
+
+// Less is better and above zero: of a maximised objective what one of it costs.
+double as_cost(double minimised) { return minimised < 0 ? -1 / minimised : minimised; }
+
+std::vector<KernelCase> kernels_of(const Composer& a, const Composer& b) {
+  std::set<KernelCase> out(a.kernels().begin(), a.kernels().end());
+  out.insert(b.kernels().begin(), b.kernels().end());
+  return {out.begin(), out.end()};
+}
+
+// Of further rounds of both, or of the first rounds of one that was not tried.
+std::optional<double> seconds_to_decide(const MeasuredEvaluator& evaluator,
+                                        const NearestRival& nearest,
+                                        std::span<const KernelCase> kernels) {
+  std::vector<KernelCase> unmeasured;
+  double round_s = 0;
+  std::size_t rounds = std::numeric_limits<std::size_t>::max();
+  for (const KernelCase& k : kernels) {
+    const std::vector<Measurement> rows = evaluator.source().rows(k);
+    if (rows.empty()) {
+      unmeasured.push_back(k);
+      continue;
     }
-    tried_ = steps_.size();
-    for (const UntriedStep& u : untried.steps) add(*u.composer, u.at_best);
-    for (const KernelCase& k : table_.cases()) {
-      medians_.push_back(process_medians_ns(evaluator.source().rows(k)));
-      bounds_ns_.push_back(evaluator.source().bound_ns(k));
-    }
+    rounds = std::min(rounds, rows.size());
+    for (const Measurement& m : rows) round_s += m.wall_s / static_cast<double>(rows.size());
   }
-
-  const BoundRatios& ratios() const { return ratios_; }
-
-  // Of the members, then of the untried.
-  std::vector<Objectives> draw(std::uint64_t number) const {
-    std::vector<KernelTime> times = redraw(medians_, sweep_.seed, number);
-    const std::vector<double> ratios = ratios_.draw(sweep_.seed, number, steps_.size() - tried_);
-    std::vector<Objectives> out;
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (s >= tried_) scale_bounds(steps_[s], ratios[s - tried_], times);
-      const auto drawn = price(steps_[s].sum, times);
-      const Estimate& like = *steps_[s].estimate;
-      out.push_back(minimised(drawn ? with_time(like, drawn->step_ns) : like, sweep_.objectives));
-    }
-    return out;
+  if (nearest.observations() <= 1) return 0;
+  if (!unmeasured.empty()) {
+    const std::vector<double> each = case_seconds(evaluator.plan(), unmeasured);
+    return std::accumulate(each.begin(), each.end(), 0.0);
   }
+  if (std::abs(nearest.behind) <= equivalence_floor) return std::nullopt;
+  const auto n = static_cast<double>(rounds);
+  return round_s * (std::ceil(n * nearest.observations()) - n);
+}
 
- private:
-  struct Step {
-    StepSum sum;
-    const Estimate* estimate = nullptr;
-  };
-
-  static BoundRatios ratios_of(const Field& field, std::span<const Evaluation> evaluations) {
-    std::vector<double> out;
-    for (const std::size_t i : field.members) {
-      const Estimate& e = *evaluations[i].estimate;
-      if (e.lower_bound_ns > 0) out.push_back(e.step_ns / e.lower_bound_ns);
-    }
-    return BoundRatios(std::move(out));
-  }
-
-  void add(const Composer& composer, const Estimate& estimate) {
-    steps_.push_back({composer.compile(table_), &estimate});
-  }
-
-  // Kernels of the step that nobody measured.
-  void scale_bounds(const Step& step, double ratio, std::vector<KernelTime>& times) const {
-    for (const StepSum::Term& term : step.sum.terms) {
-      const auto k = static_cast<std::size_t>(term.kernel);
-      if (!medians_[k].empty()) continue;
-      const double ns = ratio * bounds_ns_[k];
-      times[k] = {ns, ns, ns, bounds_ns_[k], true};
-    }
-  }
-
-  const Sweep& sweep_;
-  KernelTable table_;
-  std::vector<Step> steps_;
-  std::size_t tried_ = 0;
-  std::vector<std::vector<double>> medians_;  // by kernel
-  std::vector<double> bounds_ns_;
-  BoundRatios ratios_;
-};
+// Of the member that is best by the first objective: who is nearest, and what would decide it.
+std::string rival_text(MeasuredEvaluator& evaluator, const Field& field,
+                       const UntriedField& untried, std::span<const std::vector<double>> firsts,
+                       const std::vector<Evaluation>& evaluations) {
+  const std::span<const Objective> objectives = evaluator.plan().sweep().objectives;
+  const auto chosen = static_cast<std::size_t>(
+      std::ranges::min_element(
+          field.members, {},
+          [&](std::size_t i) { return minimised(*evaluations[i].estimate, objectives).front(); }) -
+      field.members.begin());
+  const auto nearest = nearest_rival(firsts, chosen);
+  if (!nearest || !std::isfinite(nearest->behind)) return {};
+  const Evaluation& best = evaluations[field.members[chosen]];
+  const bool is_tried = nearest->rival < field.members.size();
+  const Configuration& rival =
+      is_tried ? evaluations[field.members[nearest->rival]].configuration
+               : *untried.steps[nearest->rival - field.members.size()].configuration;
+  const auto seconds = seconds_to_decide(
+      evaluator, *nearest,
+      kernels_of(composer_of(evaluator, best), *evaluator.composers().of(rival).composer));
+  return fmt::format(
+      "{}: what would change this choice, {}: {}{} is {} {} by {} and better with probability {}; "
+      "{}",
+      phase_name(field.phase), best.configuration.key(), rival.key(),
+      is_tried ? "" : " (not measured)", report::percent_text(std::abs(nearest->behind)),
+      nearest->behind < 0 ? "ahead" : "behind", objective_name(objectives.front()),
+      report::probability_text(nearest->probability),
+      !seconds        ? "no measuring tells them apart"
+      : *seconds == 0 ? "they are told apart"
+                      : fmt::format("about {} of measuring would decide it",
+                                    report::duration_text(*seconds * 1e9)));
+}
 
 // Of the members; returned of the untried.
 std::vector<double> add_probabilities(MeasuredEvaluator& evaluator, const Field& field,
                                       const UntriedField& untried,
-                                      std::vector<Evaluation>& evaluations) {
-  const StepDraws draws(evaluator, field, untried, evaluations);
+                                      std::vector<Evaluation>& evaluations,
+                                      std::vector<std::string>& rivals) {
+  StepDraws draws(evaluator);
+  for (const std::size_t i : field.members) {
+    draws.add(composer_of(evaluator, evaluations[i]), *evaluations[i].estimate);
+  }
+  for (const UntriedStep& u : untried.steps) draws.add(*u.composer, u.at_best);
   FrontMembership membership(field.members.size() + untried.steps.size());
-  for (std::uint64_t number = 0; number < redraws; ++number) membership.add(draws.draw(number));
+  std::vector<std::vector<double>> firsts;  // by draw: values of the first objective
+  for (std::uint64_t number = 0; number < redraws; ++number) {
+    const std::vector<Objectives> drawn = draws.draw(number);
+    membership.add(drawn);
+    auto& first = firsts.emplace_back();
+    for (const Objectives& o : drawn) first.push_back(as_cost(o.front()));
+  }
+  rivals.push_back(rival_text(evaluator, field, untried, firsts, evaluations));
   for (std::size_t m = 0; m < field.members.size(); ++m) {
     Evaluation& e = evaluations[field.members[m]];
     const Objectives printed = minimised(*e.estimate, evaluator.plan().sweep().objectives);
     const bool is_beaten = std::ranges::any_of(
         untried.at_best, [&](const Objectives& best) { return dominates(best, printed); });
     e.standing->probability =
-        std::min(membership.probability(m), is_beaten ? draws.ratios().probability_above() : 1);
+        std::min(membership.probability(m), is_beaten ? probability_like(field.members.size()) : 1);
   }
   std::vector<double> out;
   for (std::size_t u = 0; u < untried.steps.size(); ++u) {
@@ -230,9 +253,9 @@ void add_widest(const Composer& composer, const MeasuredSource& source, std::set
 }
 
 // Those that repeats may decide.
-std::size_t count_possible(const TunePlan& plan, std::span<const Evaluation> evaluations) {
+std::size_t count_possible(MeasuredEvaluator& evaluator, std::span<const Evaluation> evaluations) {
   std::size_t out = 0;
-  for (const Field& field : fields_of(plan, evaluations)) {
+  for (const Field& field : fields_of(evaluator, evaluations)) {
     const std::vector<FrontClass> classes = front_classes(field.low, field.high);
     out += static_cast<std::size_t>(std::ranges::count(classes, FrontClass::possible));
   }
@@ -243,12 +266,19 @@ std::size_t count_possible(const TunePlan& plan, std::span<const Evaluation> eva
 
 std::vector<Untried> judge_front(MeasuredEvaluator& evaluator,
                                  std::vector<Evaluation>& evaluations) {
+  std::vector<std::string> rivals;
+  return judge_front(evaluator, evaluations, rivals);
+}
+
+std::vector<Untried> judge_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations,
+                                 std::vector<std::string>& rivals) {
+  rivals.clear();
   std::vector<Untried> out = count_untried(evaluator, evaluations);
-  for (const Field& field : fields_of(evaluator.plan(), evaluations)) {
+  for (const Field& field : fields_of(evaluator, evaluations)) {
     UntriedField untried{.steps = untried_steps(evaluator, field.phase, evaluations)};
     add_classes(evaluator.plan().sweep(), field, untried, evaluations);
     const std::vector<double> probabilities =
-        add_probabilities(evaluator, field, untried, evaluations);
+        add_probabilities(evaluator, field, untried, evaluations, rivals);
     const auto own = std::ranges::find(out, field.phase, &Untried::phase);
     if (own != out.end()) own->could_enter = entering(untried, probabilities);
   }
@@ -259,7 +289,7 @@ std::vector<KernelCase> undecided_kernels(MeasuredEvaluator& evaluator,
                                           std::span<const Evaluation> evaluations) {
   const MeasuredSource& source = evaluator.source();
   std::set<KernelCase> out;
-  for (const Field& field : fields_of(evaluator.plan(), evaluations)) {
+  for (const Field& field : fields_of(evaluator, evaluations)) {
     const std::vector<FrontClass> classes = front_classes(field.low, field.high);
     for (std::size_t m = 0; m < field.members.size(); ++m) {
       if (classes[m] != FrontClass::possible) continue;
@@ -278,8 +308,9 @@ std::vector<KernelCase> undecided_kernels(MeasuredEvaluator& evaluator,
 SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations) {
   const TunePlan& plan = evaluator.plan();
   const MeasureSettings& settings = plan.sweep().measure;
-  SettledFront out{.untried = judge_front(evaluator, evaluations)};
-  const std::size_t possible_before = count_possible(plan, evaluations);
+  SettledFront out;
+  out.untried = judge_front(evaluator, evaluations, out.rivals);
+  const std::size_t possible_before = count_possible(evaluator, evaluations);
   double spent_s = 0;
   int rows_taken = 0;
   for (int round = settings.rounds; round < settings.rounds + further_rounds_max; ++round) {
@@ -296,10 +327,10 @@ SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>&
     rows_taken += static_cast<int>(rows.size());
     if (rows.empty()) break;
     for (Evaluation& e : evaluations) e = evaluator.composed(e.configuration);
-    out.untried = judge_front(evaluator, evaluations);
+    out.untried = judge_front(evaluator, evaluations, out.rivals);
   }
   if (rows_taken == 0) return out;
-  const std::size_t possible = count_possible(plan, evaluations);
+  const std::size_t possible = count_possible(evaluator, evaluations);
   out.note = fmt::format(
       "repeats: {} further rows in {:.1f} s where intervals left the front undecided; {} of {} "
       "configurations in doubt are decided",

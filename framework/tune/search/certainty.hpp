@@ -13,14 +13,16 @@ namespace halmark::tune {
 // Gives every evaluation with an estimate its class and probability among the configurations of its
 // phase, those that were not tried included, and returns what these could be.
 //
-// A probability is the share of joint draws in which nothing beats the configuration. In a draw,
-// kernels that were measured take the median of as many of their process medians, drawn with
-// replacement; those of a configuration that was not tried take else r times their lower bound,
-// where r >= 1 is drawn from the n ratios of tried steps to their bounds and 1 (see BoundRatios).
+// A probability is the share of joint draws (StepDraws) in which nothing beats the configuration.
 // Where one that was not tried is better at its best than what is printed, no more than n / (n + 1)
-// is claimed, and never the class `certain`.
+// is claimed of n tried ones, and never the class `certain`.
 std::vector<Untried> judge_front(MeasuredEvaluator& evaluator,
                                  std::vector<Evaluation>& evaluations);
+// `rivals`: of each phase, what would change the choice of its best point by the first objective:
+// who is nearest, by how much, how likely it is the better one, and the seconds of measuring after
+// which the difference would be two of its deviations. "" where there is no other.
+std::vector<Untried> judge_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations,
+                                 std::vector<std::string>& rivals);
 
 // Kernels whose next round may decide a membership: those that make up most of the interval of the
 // configurations which are neither surely on the front nor surely off it. Rivals nearer to each
@@ -34,6 +36,7 @@ std::vector<KernelCase> undecided_kernels(MeasuredEvaluator& evaluator,
 struct SettledFront {
   std::string note;  // one line for people; "" where nothing was in doubt
   std::vector<Untried> untried;
+  std::vector<std::string> rivals;  // see judge_front
 };
 SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations);
 

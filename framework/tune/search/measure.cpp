@@ -14,10 +14,19 @@
 #include "tune/plan/forecast.hpp"
 #include "tune/search/certainty.hpp"
 #include "tune/search/front.hpp"
+#include "tune/search/gain/gain_search.hpp"
 #include "tune/search/loop.hpp"
 #include "tune/search/priced_order.hpp"
 
 namespace halmark::tune {
+
+std::vector<std::string> notes_of(const TuneRun& run) {
+  std::vector<std::string> out = run.notes;
+  if (!run.kept.empty()) out.insert(out.begin(), run.kept);
+  std::ranges::copy_if(run.rivals, std::back_inserter(out),
+                       [](const std::string& rival) { return !rival.empty(); });
+  return out;
+}
 
 MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context,
                              const std::optional<CertifySettings>& certify)
@@ -112,6 +121,7 @@ void MeasuredSweep::settle(TuneRun& run) {
   SettledFront settled = settle_front(evaluator_, run.evaluations);
   if (!settled.note.empty()) run.notes.push_back(std::move(settled.note));
   run.untried = std::move(settled.untried);
+  run.rivals = std::move(settled.rivals);
 }
 
 // What a finished run said of itself stands: its repeats are not begun again.
@@ -194,8 +204,16 @@ void MeasuredSweep::measure_kernels(TuneRun& run) {
   }
 }
 
-TuneRun MeasuredSweep::measure() {
-  TuneRun run{.id = evaluator_.run(), .is_resumed = evaluator_.is_resumed()};
+void MeasuredSweep::search_by_gain(TuneRun& run) {
+  GainSearch search(evaluator_);
+  const TrialTime now = {std::chrono::system_clock::now(), std::chrono::system_clock::now()};
+  search.measure();
+  run.evaluations = search.evaluations();
+  run.notes = search.notes();
+  for (const Evaluation& e : run.evaluations) run.times.emplace(e.configuration.key(), now);
+}
+
+void MeasuredSweep::search_by_sampler(TuneRun& run) {
   measure_kernels(run);
   const auto all = static_cast<double>(plan_.configurations());
   double share = 0;
@@ -203,6 +221,12 @@ TuneRun MeasuredSweep::measure() {
     share += static_cast<double>(problem.space().size()) / all;
     search(problem, share * plan_.sweep().budget_s, run);
   }
+}
+
+TuneRun MeasuredSweep::measure() {
+  TuneRun run{.id = evaluator_.run(), .is_resumed = evaluator_.is_resumed()};
+  const bool by_gain = !certifier_ && context_.steering == nullptr && plan_.is_chosen_by_gain();
+  by_gain ? search_by_gain(run) : search_by_sampler(run);
   // In an order of their own, whoever proposed them.
   std::ranges::sort(run.evaluations, {}, &Evaluation::configuration);
   if (certifier_) keep_decided(run);

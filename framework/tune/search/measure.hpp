@@ -22,9 +22,13 @@ struct TuneRun {
   std::vector<Validation> validations;
   std::vector<Untried> untried;  // of phases that the budget did not cover
   std::vector<std::string> notes;
-  TrialTimes times;  // of the evaluations
-  std::string kept;  // what was measured before and shown now; "" = nothing
+  std::vector<std::string> rivals;  // of each phase, see judge_front; none of a run judged before
+  TrialTimes times;                 // of the evaluations
+  std::string kept;                 // what was measured before and shown now; "" = nothing
 };
+
+// For people: where the figures are from, what was done, what would change a choice.
+std::vector<std::string> notes_of(const TuneRun& run);
 
 // One sweep while it is measured, and what is needed of it afterwards.
 class MeasuredSweep {
@@ -45,6 +49,8 @@ class MeasuredSweep {
   void note_times(TuneRun& run);
   std::vector<Point> first_points(const TuneProblem& problem) const;
   void search(const TuneProblem& problem, double until_s, TuneRun& run);
+  void search_by_sampler(TuneRun& run);
+  void search_by_gain(TuneRun& run);
   void keep_decided(TuneRun& run) const;
   void keep_measured(TuneRun& run);
   void add_possible_points(TuneRun& run) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "core/numeric/random.hpp"
 #include "model/pricing/memory.hpp"
 #include "tune/plan/forecast.hpp"
 
@@ -22,14 +21,6 @@ std::optional<Estimate> step_of(const Composer& composer,
   out.tokens_per_s = priced->tokens_per_s;
   out.memory_bytes_total = memory_use(composer.graph()).total_bytes;
   return out;
-}
-
-std::string why_unbounded(std::span<const Objective> objectives) {
-  for (const Objective o : objectives) {
-    if (o == Objective::latency || o == Objective::throughput || o == Objective::memory) continue;
-    return std::string(objective_name(o)) + " has no bound";
-  }
-  return {};
 }
 
 namespace {
@@ -97,27 +88,6 @@ std::vector<UntriedStep> untried_steps(MeasuredEvaluator& evaluator, Phase phase
     if (const auto step = step_of(composer, at_best)) out.push_back({&c, &composer, *step});
   }
   return out;
-}
-
-BoundRatios::BoundRatios(std::vector<double> tried) : urn_(std::move(tried)) {
-  for (double& ratio : urn_) ratio = std::max(ratio, 1.0);
-  urn_.push_back(1);
-}
-
-std::vector<double> BoundRatios::draw(std::uint64_t seed, std::uint64_t draw,
-                                      std::size_t steps) const {
-  constexpr std::uint64_t purpose = 0x0a7e;
-  const std::uint64_t key = hash_combine(hash_combine(seed, draw), purpose);
-  std::vector<double> urn = urn_;
-  for (std::size_t i = 0; i < steps; ++i) {
-    urn.push_back(urn[uniform_below(hash_u64(key, i), urn.size())]);
-  }
-  return {urn.end() - static_cast<std::ptrdiff_t>(steps), urn.end()};
-}
-
-double BoundRatios::probability_above() const {
-  const auto all = static_cast<double>(urn_.size());
-  return (all - 1) / all;
 }
 
 }  // namespace halmark::tune

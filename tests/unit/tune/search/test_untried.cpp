@@ -1,5 +1,5 @@
-// What a sweep did not try counts: probabilities in closed form where all tried steps are the same
-// times their bound, and ten seeds of a space whose exhaustive front is known.
+// What a sweep did not try counts: by what its kernels have in common with measured ones, and in
+// ten seeds of a space whose exhaustive front is known.
 #include "core/ranges.hpp"
 #include "tune/search/untried.hpp"
 
@@ -66,11 +66,9 @@ const FrontStanding& standing_of(const std::vector<Evaluation>& all, std::int64_
           })->standing;
 }
 
-constexpr double standard_error = 0.025;  // of 400 draws, at most
-
-// At three times its bound batch 8 loses against batch 1, at its bound it wins; of the n tried
-// ratios all are 3, and 1 is drawn once in n + 1.
-TEST(Untried, a_better_bound_leaves_n_of_n_plus_one) {
+// At three times its bound batch 8 loses against batch 1, at its bound it wins. Kernels like its
+// own all took three times theirs, but of n tried steps no more than n / (n + 1) is claimed.
+TEST(Untried, a_better_bound_leaves_n_of_n_plus_one_at_the_most) {
   const Device machine = slow_machine();
   RecordedSweep sweep(decode_sweep("[1, 2, 4, 8]", "[\"latency\"]"), machine);
   record_ratios(sweep, machine, [](const RecordedKernel&) { return 3.0; });
@@ -78,33 +76,36 @@ TEST(Untried, a_better_bound_leaves_n_of_n_plus_one) {
   const std::vector<Untried> untried = judge_front(sweep.evaluator(), tried);
   EXPECT_EQ(standing_of(tried, 1).front_class, FrontClass::possible);
   EXPECT_LE(standing_of(tried, 1).probability, 0.75);
-  EXPECT_NEAR(standing_of(tried, 1).probability, 0.75, 4 * standard_error);
+  EXPECT_GE(standing_of(tried, 1).probability, 0.6);
   ASSERT_THAT(untried, SizeIs(1));
   EXPECT_EQ(untried[0].count, 1u);
   EXPECT_EQ(untried[0].reason, "");
   ASSERT_THAT(untried[0].could_enter, SizeIs(1));
   const UntriedConfiguration& u = untried[0].could_enter[0];
   EXPECT_EQ(u.configuration, sweep.configuration(8));
-  EXPECT_NEAR(u.probability, 0.25, 4 * standard_error);
+  EXPECT_LE(u.probability, 0.25);
   // Its bound, by the same kernels measured in another sweep.
   const std::vector<Evaluation> all = sweep.evaluations();
   EXPECT_NEAR(3 * u.step_ns / all.back().estimate->step_ns, 1, 1e-9);
   EXPECT_EQ(u.memory_bytes_total, all.back().estimate->memory_bytes_total);
 }
 
-// What is drawn counts from then on: none of m is at its bound with probability n / (n + m), where
-// independent draws would say (n / (n + 1))^m.
-TEST(Untried, several_are_drawn_as_steps_of_one_machine) {
+// Batch 8 gives more tokens a second than batch 7 at its bound only if it is near its own, and
+// nothing says so; than batch 7 at four times its bound as likely as not.
+TEST(Untried, kernels_are_believed_to_be_like_those_that_were_measured) {
   const Device machine = slow_machine();
-  RecordedSweep sweep(decode_sweep("[1, 2, 3, 4, 5, 6, 7, 8]", "[\"latency\"]"), machine);
-  record_ratios(sweep, machine, [](const RecordedKernel&) { return 3.0; });
-  std::vector<Evaluation> tried = evaluated(sweep, {1, 2});
-  const std::vector<Untried> untried = judge_front(sweep.evaluator(), tried);
-  EXPECT_NEAR(standing_of(tried, 1).probability, 2.0 / 8, 4 * standard_error);
-  ASSERT_THAT(untried, SizeIs(1));
-  EXPECT_EQ(untried[0].count, 6u);
-  EXPECT_THAT(untried[0].could_enter, SizeIs(6));
-  EXPECT_TRUE(std::ranges::is_sorted(untried[0].could_enter, {}, &UntriedConfiguration::step_ns));
+  std::vector<double> probabilities;
+  for (const double of_seven : {1.0, 4.0}) {
+    RecordedSweep sweep(decode_sweep("[1, 7, 8]", "[\"throughput\"]"), machine);
+    record_ratios(sweep, machine,
+                  [&](const RecordedKernel& k) { return k.batch == 7 ? of_seven : 4.0; });
+    std::vector<Evaluation> tried = evaluated(sweep, {1, 7});
+    const std::vector<Untried> untried = judge_front(sweep.evaluator(), tried);
+    ASSERT_THAT(untried[0].could_enter, SizeIs(1));
+    probabilities.push_back(untried[0].could_enter[0].probability);
+  }
+  EXPECT_LT(probabilities[0], 0.2);
+  EXPECT_GT(probabilities[1], 0.3);
 }
 
 TEST(Untried, a_front_at_its_bounds_is_certain) {
@@ -175,8 +176,8 @@ TEST(PricedOrder, is_none_where_an_objective_has_no_bound) {
             "energy has no bound");
 }
 
-// Thirty configurations, of which one batch of eight is within the budget; a precision is some
-// 1.3 to 3 times its bounds here, a kernel a sixth more or less.
+// Thirty configurations, of which six are within the budget with all of their rounds; a precision
+// is some 1.3 to 3 times its bounds here, a kernel a sixth more or less.
 constexpr const char* thirty =
     "name = \"s\"\nmodel = \"tiny\"\ndtypes = [\"f32\", \"bf16\", \"int8\"]\n"
     "strategies = [\"data\"]\nobjectives = [\"latency\", \"throughput\", \"memory\"]\n"
@@ -255,7 +256,7 @@ TEST(Untried, ten_seeds_try_the_fastest_within_the_budget_and_claim_no_certainty
     RecordedSweep& sweep = seeded.sweep();
     ASSERT_FALSE(sweep.plan().covers_everything());
     const TuneRun run = MeasuredSweep(sweep.plan(), sweep.context(), {}).measure();
-    EXPECT_EQ(run.evaluations.size(), 8u);
+    EXPECT_LT(run.evaluations.size(), 30u);
     const std::vector<Evaluation> exhaustive = seeded.exhaustive();
     ASSERT_EQ(exhaustive.size(), 30u);
     const auto fastest = std::ranges::min_element(
@@ -263,7 +264,7 @@ TEST(Untried, ten_seeds_try_the_fastest_within_the_budget_and_claim_no_certainty
     found += is_tried(run, fastest->configuration) ? 1 : 0;
     expect_honest(run, exhaustive, sweep.plan().problems().front().objectives());
   }
-  EXPECT_GE(found, 9);
+  EXPECT_EQ(found, 10);
 }
 
 // The report of the stored run says the same, whoever makes it, and a second look adds nothing.
