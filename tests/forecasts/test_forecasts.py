@@ -182,23 +182,16 @@ class Compared(unittest.TestCase):
                 row = dict(zip(columns, map(str, stated)))
                 self.assertEqual(tuple(accuracy.degrees_of(row)[name] for name in ("tp", "dp", "pp", "ep")), asked)
 
-    def test_caches_are_as_the_servers_were_started(self):
+    def test_caches_are_the_programs_own_but_of_servers_that_others_started(self):
         accuracy = loaded(tree / "scripts/accuracy")
-        llama, oss, r1 = "meta-llama/Llama-3.1-70B", "openai/gpt-oss-120b", "deepseek-ai/DeepSeek-R1"
-        for engine, system, model, precision, asked in (
-                ("vllm", "h200_sxm", llama, "fp8", "fp8+kv_cache=fp8"), ("vllm", "h200_sxm", oss, "fp4", "checkpoint"),
-                ("vllm", "b200_sxm", oss, "fp4", "checkpoint+kv_cache=fp8"), ("vllm", "b200_sxm", "MiniMaxAI/MiniMax-M2.5", "fp8", "fp8"),
-                ("trtllm", "h200_sxm", r1, "fp8", "fp8+kv_cache=fp8"), ("trtllm", "h200_sxm", oss, "fp4", "checkpoint"),
-                ("sglang", "b200_sxm", r1, "fp4", "nvfp4+kv_cache=fp8"), ("sglang", "h200_sxm", r1, "fp8", "fp8"),
-                ("sglang", "b200_sxm", "Qwen/Qwen3.5-397B-A17B", "bf16", "bf16")):
-            row = {"backend": engine, "system": system, "model_path": model, "precision": precision, "backend_version": "0.17.0",
-                   "source": "db-dump", "mode": "agg", "tp_size": "8", "attention_dp_size": "1", "pp_size": "1", "moe_ep_size": "1", "moe_tp_size": "8"}
-            with self.subTest(engine=engine, system=system, model=model):
-                self.assertEqual(accuracy.asked_of(row)[2], asked)
-                own = accuracy.asked_of(row | {"source": "source_file=/data/rows.csv"})  # started by somebody else
-                self.assertNotIn("kv_cache", own[2])
-        row |= {"backend": "vllm", "model_path": "MiniMaxAI/MiniMax-M2.5", "precision": "fp8", "backend_version": "0.19.0"}
-        self.assertEqual(accuracy.asked_of(row)[2], "fp8+kv_cache=fp8")  # as its launch command has it since
+        for precision, model, public, own in (
+                ("fp8", "meta-llama/Llama-3.1-70B", "fp8", "fp8+kv_cache=bf16"), ("bf16", "meta-llama/Llama-3.1-70B", "bf16", "bf16"),
+                ("fp4", "openai/gpt-oss-120b", "checkpoint", "checkpoint"), ("fp4", "deepseek-ai/DeepSeek-R1", "nvfp4", "nvfp4")):
+            row = {"backend": "vllm", "system": "h200_sxm", "model_path": model, "precision": precision, "source": "db-dump", "mode": "agg",
+                   "tp_size": "8", "attention_dp_size": "1", "pp_size": "1", "moe_ep_size": "1", "moe_tp_size": "8"}
+            with self.subTest(model=model, precision=precision):
+                self.assertEqual(accuracy.asked_of(row)[2], public)
+                self.assertEqual(accuracy.asked_of(row | {"source": "source_file=/data/rows.csv"})[2], own)
 
     def test_workers_of_a_kind_have_their_own_degrees(self):
         accuracy = loaded(tree / "scripts/accuracy")

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 set(targets halmark halmark-worker plugins)
 execute_process(COMMAND ${NINJA} -C ${BUILD} -t inputs ${targets} OUTPUT_VARIABLE inputs COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" inputs "${inputs}")
-list(APPEND inputs bin/halmark bin/halmark-worker halmarkConfig.cmake halmarkConfigVersion.cmake)
+list(APPEND inputs bin/halmark bin/halmark-worker halmarkConfig.cmake halmarkConfigVersion.cmake python/version)
 file(GLOB_RECURSE scripts ${BUILD}/cmake_install.cmake)
 list(FILTER scripts EXCLUDE REGEX "/scratch/")  # projects of tests
 set(count 0)
