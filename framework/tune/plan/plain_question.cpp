@@ -285,7 +285,7 @@ class Question {
     return false;
   }
 
-  // A limit, or what somebody measured and asks about.
+  // A limit, or a measured time that the question is about.
   void find_durations() {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       const std::string duration = duration_at(i);

@@ -15,25 +15,10 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(TREE / "scripts"))
+sys.path[:0] = [str(TREE / "scripts"), str(TREE / "tests/integration/fleet")]
 import packed  # noqa: E402  what a bare system has is written there
+from small_sweep import SWEEP  # noqa: E402
 
-SWEEP = """name = "tiny"
-model = "tiny_model.json"
-backend = "cpu"
-dtypes = ["f32"]
-shards = [1]
-budget_s = 60
-[[workload]]
-phase = "decode"
-batch = [1, 2]
-context = 32
-[measure]
-rounds = 1
-sample_budget_s = 0.002
-samples_min = 3
-repeat_budget_s = 0
-"""
 QUIET_PATH = "PATH=/usr/bin:/bin:/usr/sbin:/sbin"
 
 
@@ -66,7 +51,7 @@ def three_uses(halmark, work):
     expect("forecast on h200" in said, "no forecast for a known device", said)
     said = halmark("devices")
     expect("cpu:0" in said and "cannot open" not in said, "the backend of the CPU does not load", said)
-    (work / "tiny.toml").write_text(SWEEP)
+    (work / "tiny.toml").write_text(SWEEP.format(name="tiny", model="tiny_model.json").replace('"fake"', '"cpu"'))
     shutil.copy(TREE / "tests/integration/data/tiny_model.json", work)
     # A busy neighbour may leave the front undecided (4), which is not what is asked here.
     said = halmark("tune", "tiny.toml", "--db", "results/tiny.db", "--quiet", codes=(0, 4))

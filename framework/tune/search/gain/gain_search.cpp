@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/numeric/statistics.hpp"
-
 #include "measure/campaign/predict_cost.hpp"
 #include "report/text/quantity.hpp"
 
@@ -66,7 +65,7 @@ GainSearch::Judged GainSearch::judged() {
     medians.push_back({ns, ns, ns, k.bound_ns, !k.medians_ns.empty()});
   }
   Judged out;
-  for (const GainField& field : fields_) out.fields.emplace_back(field, drawn, medians, is_failed_);
+  for (const GainField& field : fields_) out.emplace_back(field, drawn, medians, is_failed_);
   return out;
 }
 
@@ -100,8 +99,8 @@ double GainSearch::rest_of_front_s(const Judged& now) const {
   std::vector<std::size_t> kernels;
   std::vector<bool> is_chosen(kernels_.size(), false);
   for (std::size_t f = 0; f < fields_.size(); ++f) {
-    for (const std::size_t place : now.fields[f].front()) {
-      for (const std::size_t k : fields_[f].members()[now.fields[f].alive()[place]].kernels) {
+    for (const std::size_t place : now[f].front()) {
+      for (const std::size_t k : fields_[f].members()[now[f].alive()[place]].kernels) {
         if (is_chosen[k]) continue;
         is_chosen[k] = true;
         for (int round = rounds_[k]; round < sweep_.measure.rounds; ++round) kernels.push_back(k);
@@ -121,7 +120,7 @@ std::size_t GainSearch::tried() const {
 
 bool GainSearch::is_within_regret(const Judged& now) const {
   if (!sweep_.regret) return false;
-  return std::ranges::all_of(now.fields, [&](const BelievedField& field) {
+  return std::ranges::all_of(now, [&](const BelievedField& field) {
     return field.alive().empty() || field.loss().expected() <= *sweep_.regret;
   });
 }
@@ -132,7 +131,7 @@ GainSearch::Action GainSearch::best_action(const Judged& now, const std::vector<
                                            double left_s, bool may_try) const {
   Action best;
   for (std::size_t f = 0; f < fields_.size(); ++f) {
-    const BelievedField& field = now.fields[f];
+    const BelievedField& field = now[f];
     for (std::size_t place = 0; place < field.alive().size(); ++place) {
       if (field.loss().is_reported(place)) continue;
       const GainField::Member& member = fields_[f].members()[field.alive()[place]];
@@ -171,7 +170,7 @@ std::vector<GainSearch::Action> GainSearch::choose(Judged& now) const {
     left_s -= best.seconds;
     trials += best.round == 0 ? 1 : 0;
     for (const std::size_t k : best.kernels) is_chosen[k] = true;
-    now.fields[best.field].loss().report(best.place);
+    now[best.field].loss().report(best.place);
     out.push_back(std::move(best));
   }
   return out;
@@ -207,8 +206,8 @@ std::vector<std::size_t> GainSearch::unfinished(const Judged& now, int round) co
   std::vector<std::size_t> out;
   std::vector<bool> is_chosen(kernels_.size(), false);
   for (std::size_t f = 0; f < fields_.size(); ++f) {
-    for (const std::size_t place : now.fields[f].front()) {
-      const auto& member = fields_[f].members()[now.fields[f].alive()[place]];
+    for (const std::size_t place : now[f].front()) {
+      const auto& member = fields_[f].members()[now[f].alive()[place]];
       const std::vector<std::size_t> own = kernels_at(member, round, is_chosen);
       if (seconds_of(own) > seconds_left() - seconds_of(out)) continue;
       for (const std::size_t k : own) is_chosen[k] = true;
@@ -228,7 +227,7 @@ bool GainSearch::complete() {
 
 std::vector<double> GainSearch::losses_of(const Judged& now) {
   std::vector<double> out;
-  for (const BelievedField& field : now.fields) out.push_back(field.loss().expected());
+  for (const BelievedField& field : now) out.push_back(field.loss().expected());
   return out;
 }
 
@@ -247,7 +246,7 @@ void GainSearch::note_change(const Judged& now) {
   if (notes_.empty()) return;
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     notes_.back() += fmt::format("; {} front of {}, expected loss {} (before {})",
-                                 fields_[f].name(), now.fields[f].front().size(),
+                                 fields_[f].name(), now[f].front().size(),
                                  report::percent_text(losses_[f]), report::percent_text(before[f]));
   }
 }
@@ -278,7 +277,7 @@ void GainSearch::measure() {
     const double began_s = evaluator_.measured_s();
     const std::size_t rows = evaluator_.rows().size();
     measure(batch);
-    if (evaluator_.rows().size() == rows) break;  // nobody measures
+    if (evaluator_.rows().size() == rows) break;  // no worker measured anything
     note_batch(batch, evaluator_.measured_s() - began_s);
   }
   if (!evaluator_.is_interrupted()) note_end();

@@ -39,9 +39,7 @@ class GainSearch {
     std::vector<std::size_t> kernels;
     double seconds = 0, worth = 0;  // gain per second; 0 = no action
   };
-  struct Judged {
-    std::vector<BelievedField> fields;
-  };
+  using Judged = std::vector<BelievedField>;  // in the order of the fields
 
   Judged judged();
   void take_rows();
