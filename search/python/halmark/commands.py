@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from halmark_study import program_path
+from halmark_study import StudyError, program_path
 
 
 class Error(Exception):
@@ -104,7 +104,7 @@ def run(command, *words, progress=None, program="halmark", **options):
     Raises Error with what the program says where it refuses. An interrupt ends the program as Ctrl-C does: what was
     measured stays, and the same call goes on from there.
     """
-    asked = [program_path(program), *command.split(), *map(str, words), *_options(options), "--json"]
+    asked = [_path(program), *command.split(), *map(str, words), *_options(options), "--json"]
     say = progress or (lambda line: print(line, file=sys.stderr))
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         process = subprocess.Popen(asked, stdout=out, stderr=subprocess.PIPE, text=True, encoding="utf-8")
@@ -123,6 +123,13 @@ def run(command, *words, progress=None, program="halmark", **options):
         out.seek(0)
         text = out.read()
     return _result(text, status, lines)
+
+
+def _path(program):
+    try:
+        return program_path(program)
+    except StudyError as error:
+        raise Error(str(error), 5) from None
 
 
 def _result(text, status, lines):
