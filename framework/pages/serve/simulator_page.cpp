@@ -90,7 +90,7 @@ Json SimulatorPage::step(const PageState& state) {
   at.shards = configuration.devices();
   Json warnings = json_list(step.graph().warnings);
   return {{"state", state_json(state, system, configuration)},
-          {"figures", figures_json(system, step)},
+          {"figures", figures_json(system, step, state.measured_ms)},
           {"bottleneck", step.estimate.bottleneck},
           {"memory", memory_json(system, step)},
           {"no_fit", no_fit(state, step)},

@@ -160,7 +160,7 @@ class Grid {
     load_ = {{"clients", std::to_string(load.clients)},
              {"input", std::to_string(load.input)},
              {"output", std::to_string(load.output)},
-             {"requests", std::to_string(load.requests)}};
+             {"requests", std::to_string(load.requests > 0 ? load.requests : 200)}};
     if (!load.engine.empty()) load_["engine"] = load.engine;
     if (std::ranges::count(clients_, load_["clients"]) == 0) clients_.push_back(load_["clients"]);
   }

@@ -106,6 +106,14 @@ function slider(name, label, word) {
     element("label", {for: id}, explained(word, label), output), input);
 }
 
+// A figure of the reader's own; empty: none.
+function number(name, label, word, placeholder) {
+  const id = `control-${name}`;
+  const input = element("input", {type: "number", id, name, min: 0, step: "any", placeholder, onchange: () => choose(name, input.value)});
+  inputs[name] = {input, is_number: true};
+  return element("div", {class: "control", "data-control": name}, element("label", {for: id}, explained(word, label)), input);
+}
+
 function phases() {
   const choices = (grid && grid.controls.phase) || phase_words;
   const boxes = choices.map((value) => {
@@ -173,6 +181,7 @@ function fill(select, groups, value) {
 function show_controls() {
   for (const [name, control] of Object.entries(inputs)) {
     if (control.groups) fill(control.input, matching(name, limited(name, control.groups())), state[name]);
+    if (control.is_number) control.input.value = state[name];
     if (control.output) {
       const values = values_of(name);
       const place = Math.max(0, values.indexOf(Number(state[name])));
@@ -213,6 +222,7 @@ export function begin_controls(documents, on_change) {
     slider("context", "Context", "context"),
     slider("new", "New tokens of it", "new tokens"),
     selected("dtype", "Types", "recipe", () => [["", known.recipes.map((name) => option(name, name))]]),
+    number("measured", "Your step, ms", "own figure", "such as 8.1"),
     selected("micro", "Micro-batch", "micro-batch", choices([["", "as large as it can be"], ...[1, 2, 4, 8, 16, 32].map((n) => [String(n), String(n)])])),
     selected("recompute", "Recomputed", "recomputation", choices(["none", "selective", "alternate", "full"].map((word) => [word, word]))),
     selected("optimizer", "Optimizer", "optimizer", choices(["adam", "adam8bit", "momentum", "sgd", "none"].map((word) => [word, word]))),
@@ -223,7 +233,7 @@ export function begin_controls(documents, on_change) {
     slider("rate", "Rate", "request rate"),
     slider("input", "Prompt tokens", "prompt tokens"),
     slider("output", "Answer tokens", "answer tokens"),
-    slider("requests", "Requests", "requests"),
+    selected("requests", "Requests", "requests", choices([["", "as benchmarks have them"], ...steps_of.requests.map((n) => [String(n), String(n)])])),
     selected("engine", "Engine", "engine", () => [["", [option("", "the forecast's"), option("none", "none: kernels alone"), ...(known.fitted_engines || []).map((name) => option(name, name))]]]));
   fit_state();
   show_controls();

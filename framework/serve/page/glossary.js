@@ -10,6 +10,7 @@ const own_words = [
   ["throughput", "Tokens that the whole deployment makes or reads per second.", "batch x new tokens / step latency"],
   ["flops", "Floating-point operations per second of the products that the model needs, over all devices; recomputed ones and copies do not count.", "matmul FLOPs of the step / step latency"],
   ["power", "What all devices draw together, on average over the step: modelled from what each kernel uses of a device's peaks, not measured.", "idle + compute share^a + memory share^b, at most the limit"],
+  ["own figure", "A step that you measured, in milliseconds: 100 % of the best possible is the least time that the device allows, 100 % of the forecast is what engines are expected to take.", "least or expected time / your time"],
   ["energy per token", "Energy of all devices over one step, for each token of it.", "sum of power x time / tokens of the step"],
   ["memory", "Bytes of the device that needs most: its part of the weights, the cache of its sequences, and what is alive while it computes.", "weights + cache + activations; training: weights + gradients + optimizer + activations"],
   ["phase", "decode: every sequence gets one more token. prefill: prompts are read, all their tokens at once. training: forward and backward passes over whole sequences. serving: a stream of requests, each a prefill and many decode steps.", ""],

@@ -2,13 +2,13 @@
 import {grid, query_of} from "./source.js";
 
 const defaults = {device: "h100-sxm", model: "qwen3-32b", fabric: "nvlink-node", phase: "decode", dtype: "checkpoint",
-  shards: "8", batch: "16", context: "2048", new: "2048", strategy: "auto",
+  shards: "8", batch: "16", context: "2048", new: "2048", strategy: "auto", measured: "",
   micro: "", recompute: "none", optimizer: "adam", zero: "0", schedule: "1f1b",
-  clients: "16", rate: "8", input: "1024", output: "128", requests: "200", engine: ""};
+  clients: "16", rate: "8", input: "1024", output: "128", requests: "", engine: ""};
 
 // Words of a phase beside those of all.
-const words_of = {decode: ["batch", "context"], prefill: ["batch", "context", "new"],
-  training: ["batch", "context", "micro", "recompute", "optimizer", "zero", "schedule"],
+const words_of = {decode: ["batch", "context", "measured"], prefill: ["batch", "context", "new", "measured"],
+  training: ["batch", "context", "measured", "micro", "recompute", "optimizer", "zero", "schedule"],
   serving: ["input", "output", "requests", "engine"]};
 export const phase_words = Object.keys(words_of);
 const words_of_all = ["device", "model", "fabric", "phase", "dtype", "shards", "strategy"];
@@ -40,8 +40,8 @@ export function read_address(words) {
 
 // Whether a control says something in the phase that is chosen.
 export function matters(name) {
-  // A file has prompts that are new as a whole.
-  if (name === "new" && grid) return false;
+  // A file has prompts that are new as a whole, and nobody who computes.
+  if ((name === "new" || name === "measured") && grid) return false;
   if (name === "arrivals") return state.phase === "serving";
   if (name === "clients" || name === "rate") return state.phase === "serving" && state.arrivals === name;
   return words_of_all.includes(name) || words_of[state.phase].includes(name);

@@ -105,7 +105,7 @@ Json serving_json(const PageState& state, const tune::ServedSimulation& served,
              {"rate", load.rate ? Json(*load.rate) : Json(nullptr)},
              {"input", load.input},
              {"output", load.output},
-             {"requests", load.requests},
+             {"requests", std::ssize(served.record.requests)},
              {"engine", load.engine}};
   Json out = {{"state", std::move(of)},
               {"figures", figures_of(served, tables)},

@@ -6,6 +6,7 @@
 #include "core/json/json.hpp"
 #include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
+#include "model/step/step_answer.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -108,7 +109,42 @@ Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from
   return out;
 }
 
-Json figures_json(const PricedSystem& system, const ComposedStep& step) {
+namespace {
+
+void add_measured(Json& out, const ComposedStep& step, double ms, const Origin& from) {
+  PricedStep own = step.priced;
+  own.question.measured_ms = ms;
+  const StepAnswer answer = answer_of(own);
+  const Origin given = {"measured", "The time that you gave, beside the least that is possible."};
+  const bool is_possible = answer.share_of_best && !answer.is_quarantined;
+  out.push_back(figure_json({"measured_of_best",
+                             "your step: of the best possible",
+                             "1",
+                             "own figure",
+                             is_possible ? answer.share_of_best : std::nullopt,
+                             {},
+                             {},
+                             given,
+                             is_possible             ? ""
+                             : answer.is_quarantined ? "no step can have taken so little"
+                                                     : answer.floor_reason}));
+  if (from.is_bound) return;
+  out.push_back(figure_json(rate({"measured_of_forecast",
+                                  "your step: of the forecast",
+                                  "1",
+                                  "own figure",
+                                  {},
+                                  {},
+                                  {},
+                                  from,
+                                  ""},
+                                 step.time, ms * 1e6 / ns_per_s)));
+}
+
+}  // namespace
+
+Json figures_json(const PricedSystem& system, const ComposedStep& step,
+                  std::optional<double> measured_ms) {
   const Estimate& e = step.estimate;
   const Origin times = times_from(e, system.tables());
   const Origin from = step.time.is_simulated ? simulated_from(times) : times;
@@ -126,6 +162,7 @@ Json figures_json(const PricedSystem& system, const ComposedStep& step) {
     }
     out.push_back(figure_json(stream));
   }
+  if (measured_ms) add_measured(out, step, *measured_ms, from);
   add_simulated(out);
   return out;
 }

@@ -2,6 +2,8 @@
 // operators, layouts, memory.
 #pragma once
 
+#include <optional>
+
 #include "core/json/json_type.hpp"
 #include "pages/serve/document/figure.hpp"
 #include "pages/serve/state/composed_step.hpp"
@@ -12,7 +14,11 @@ namespace halmark::pages {
 Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from);
 // These, and those that a simulation will say, without a value. [figure, ...]: a null `value`
 // stands beside a reason; `from` says on what it rests, `means` what that word says.
-Json figures_json(const PricedSystem& system, const ComposedStep& step);
+// Behind them, where the reader's own step is given: its share of the best possible, as halmark
+// model
+// --measured-ms has it, and of the time that is shown.
+Json figures_json(const PricedSystem& system, const ComposedStep& step,
+                  std::optional<double> measured_ms);
 // One row per operator that the slowest stage executes, in order.
 Json operators_json(const ComposedStep& step);
 // {"parts": [{"name", "bytes"}], "used", "device", "fits"} of the fullest rank.

@@ -18,16 +18,13 @@ std::int64_t whole(const std::string& name, const std::string& text, std::int64_
   return out;
 }
 
-constexpr double rate_max = 1e6;
-
-double rate_of(const std::string& text) {
+// `what`: of which unit it is.
+double positive(const std::string& name, const std::string& text, const std::string& what) {
   double out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc() && end == text.data() + text.size() && out > 0 && out <= rate_max) {
-    return out;
-  }
-  throw refused("'rate' is '" + printable(text) + "'", {},
-                "requests a second, above 0 and at most 1000000");
+  if (error == std::errc() && end == text.data() + text.size() && out > 0 && out <= 1e6) return out;
+  throw refused("'" + name + "' is '" + printable(text) + "'", {},
+                what + ", above 0 and at most 1000000");
 }
 
 Phase phase_of(const std::string& text) {
@@ -111,7 +108,8 @@ void take(std::string& value, const Words& words, const char* name) {
 PageLoad load_of(const Words& words) {
   PageLoad out;
   take(out.clients, words, "clients", page_batch_max);
-  if (const std::string* rate = word(words, "rate")) out.rate = rate_of(*rate);
+  if (const std::string* rate = word(words, "rate"))
+    out.rate = positive("rate", *rate, "requests a second");
   take(out.input, words, "input", page_tokens_max);
   take(out.output, words, "output", page_tokens_max);
   take(out.requests, words, "requests", page_requests_max);
@@ -151,6 +149,9 @@ PageState parse_state(const std::map<std::string, std::string>& words) {
     return out;
   }
   if (phase != nullptr) out.phase = phase_of(*phase);
+  if (const std::string* ms = word(words, "measured")) {
+    out.measured_ms = positive("measured", *ms, "milliseconds of a step");
+  }
   if (out.phase == Phase::training) take_training(out, words);
   settle(out, words.contains("new"));
   return out;

@@ -31,8 +31,9 @@ tune::ServingQuestion serving_question(const PageState& state, PricedSystem& sys
   if (sources.here && state.device == sources.here->id) {
     throw refused("a server of this machine is not simulated", {}, "choose a known accelerator");
   }
-  if (load.requests * load.output > generated_max) {
-    throw refused(std::to_string(load.requests * load.output) +
+  const std::int64_t requests = load.requests > 0 ? load.requests : 8 * load.clients;
+  if (requests * load.output > generated_max) {
+    throw refused(std::to_string(requests * load.output) +
                       " generated tokens are not simulated while you wait",
                   {}, "choose fewer requests or tokens, or ask halmark simulate serving");
   }
@@ -84,7 +85,7 @@ PageState served_page(const tune::ServingQuestion& q, const tune::ServedSimulati
           .load = PageLoad{.clients = q.load.clients,
                            .input = q.load.shape.input_tokens,
                            .output = q.load.shape.output_tokens,
-                           .requests = q.load.requests,
+                           .requests = std::ssize(server.record.requests),
                            .engine = q.latency.engine.name}};
 }
 

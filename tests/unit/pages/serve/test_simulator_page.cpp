@@ -54,6 +54,26 @@ TEST(SimulatorPages, every_figure_says_where_it_is_from) {
   }
 }
 
+// Twice the expected time is half of the forecast; what no device can do is no share.
+TEST(SimulatorPages, place_a_step_of_the_readers_own) {
+  SimulatorPage page(shipped_settings());
+  for (const char* phase : {"decode", "prefill", "training"}) {
+    SCOPED_TRACE(phase);
+    Values asked = state;
+    asked["model"] = "qwen3-0.6b";
+    asked["phase"] = phase;
+    const Json step = figure(page.answer({"step", asked}), "step_ns");
+    asked["measured"] = std::to_string(2 * step["value"].get<double>() / 1e6);
+    const Json twice = page.answer({"step", asked});
+    EXPECT_LE(figure(twice, "measured_of_best")["value"], 0.5001);
+    if (!step["is_bound"]) EXPECT_NEAR(figure(twice, "measured_of_forecast")["value"], 0.5, 1e-3);
+    asked["measured"] = "0.000001";
+    const Json absurd = figure(page.answer({"step", asked}), "measured_of_best");
+    EXPECT_TRUE(absurd["value"].is_null());
+    EXPECT_EQ(absurd["reason"], "no step can have taken so little");
+  }
+}
+
 // What was simulated takes the place of everything that was announced.
 TEST(SimulatorPages, what_is_being_simulated_comes) {
   SimulatorPage page(shipped_settings());
