@@ -50,6 +50,9 @@ struct ServedReport {
   std::map<Objective, std::size_t> missed_by;   // binding level
   std::vector<ServedPoint> front;               // by the first objective
   std::vector<MissedPoint> nearest;             // least missed first
+  // Of a benchmark in an engine: figures of the front and of what nearly keeps the levels are means
+  // over its simulated requests; of these, too long to be simulated, a formula's. Nothing: all are.
+  std::optional<std::size_t> by_formula = {};
   std::string least =
       {};               // of types that do not fit: with what they do; "" = all fit, or not known
   double priced_s = 0;  // wall time of pricing and front

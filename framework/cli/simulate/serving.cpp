@@ -60,11 +60,14 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--burst", q->load.variation, "Of --rate: deviation over mean of the gaps (1)");
   app.add_option("--concurrency,--users", q->load.clients,
                  "Clients that each wait for their answer (1)");
-  app.add_flag("--at-once", q->begins_at_once, "Clients begin together, as benchmarks do");
+  app.add_flag("--at-once", q->begins_at_once,
+               "Clients begin together, as benchmarks do (with --engine)");
+  app.add_flag("--spread", q->begins_spread, "Clients begin evenly over a request (with none)");
   app.add_option("--arrivals", q->trace, "CSV: arrival_s,input_tokens,output_tokens,...");
   app.add_option("--input", q->load.shape.input_tokens, "Prompt tokens of a request");
   app.add_option("--output", q->load.shape.output_tokens, "Generated tokens of a request");
-  app.add_option("--requests", q->load.requests, "How many (200)");
+  app.add_option("--requests", q->load.requests,
+                 "How many (200; of clients that begin together 8 each)");
   app.add_option("--prefix-tokens", q->load.prefix_tokens, "That prompts begin with in common");
   app.add_option("--prefix-share", q->load.prefix_share, "Of requests that do (0)");
   app.add_option("--mode", q->mode, "aggregated, disaggregated, shared (by --prefill-share)");

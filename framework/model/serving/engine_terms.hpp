@@ -38,7 +38,8 @@ struct Ratios {
 struct ServingEngine {
   std::string name;  // see engine_memory
   EngineTerms terms;
-  double waves = 8;  // requests per client of the benchmarks that its ratios are of
+  double waves = 8;            // requests per client of the benchmarks that its ratios are of
+  bool chunks_prompts = true;  // a prompt may pass in several steps
   Ratios ttft, tpot;
   // Where prompts have workers of their own; and what is more of their way to the queue and back.
   Ratios apart_ttft, apart_tpot;

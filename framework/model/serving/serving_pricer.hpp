@@ -18,6 +18,12 @@ namespace halmark {
 // Bytes/s of one device, one direction, over what so many devices of a deployment span.
 using FabricRate = std::function<double(std::int64_t devices)>;
 
+// So many clients against one engine of a layout, request by request, as ServedEvents have it.
+// Nothing when a step has no time.
+using ClosedLoop = std::function<std::optional<ClosedLoopFigures>(
+    StepPricer&, StepPricer::Layout, const RequestShape&, std::int64_t clients,
+    std::int64_t token_budget)>;
+
 // What is known about the devices beyond times. What is absent leaves its figure absent.
 struct ServingFacts {
   std::int64_t memory_bytes = 0;  // that a rank may use
@@ -29,6 +35,7 @@ struct ServingFacts {
   const Device* peaks = nullptr;       // what MFU is judged by
   bool has_interval = false;           // the times have ends that differ, and nothing else has
   std::optional<ServingEngine> engine = {};
+  ClosedLoop events = {};  // of aggregated engines, in place of the formula of a benchmark
 };
 
 // Steps of one engine of a layout: with pp stages, of one of its pp micro-batches, each of which
@@ -88,8 +95,8 @@ class ServingPricer {
   Memory memory(StepPricer::Layout layout, std::int64_t sequences, std::int64_t tokens,
                 std::int64_t context);
   std::optional<Refusal> memory_refusal(const Memory& memory) const;
-  std::optional<ClosedLoopFigures> served(std::int64_t requests, std::int64_t token_budget,
-                                          const StepTimes& times) const;
+  std::optional<ClosedLoopFigures> served(StepPricer::Layout layout, std::int64_t requests,
+                                          std::int64_t token_budget, const StepTimes& times);
   // As much faster or slower as measured figures of the engine were, whatever its kernels' own
   // intervals say: those ratios hold their errors too. Never faster than alone_at_bounds.
   void widen(const Configuration& configuration, StepPricer::Layout prefill,

@@ -40,4 +40,26 @@ BenchmarkFigures simulate_benchmark(const EnginePlan& plan, const RequestShape& 
           share * first.tpot_ns + (1 - share) * later.tpot_ns};
 }
 
+std::optional<ClosedLoopFigures> simulate_closed_loop(StepPricer& steps, StepPricer::Layout layout,
+                                                      const RequestShape& request,
+                                                      std::int64_t clients,
+                                                      std::int64_t token_budget,
+                                                      const ServingEngine& engine) {
+  ServerPlan server;
+  server.engine = {
+      .token_budget = token_budget, .chunks_prompts = engine.chunks_prompts, .terms = engine.terms};
+  const std::int64_t block = server.engine.block_tokens;
+  server.engine.blocks = clients * ((request.input_tokens + request.output_tokens) / block + 2);
+  server.keeps_timeline = false;
+  const auto requests = static_cast<std::int64_t>(engine.waves) * clients;
+  const Load load = load_of({.shape = request, .requests = requests, .clients = clients});
+  LayoutClock clock(steps, layout, engine.terms.device_scale);
+  const ServerRecord record = simulate_server(server, load, clock, clock);
+  const BenchmarkFigures mean = mean_of(record, 0, requests);
+  return ClosedLoopFigures{
+      .ttft_ns = mean.ttft_ns,
+      .tpot_ns = mean.tpot_ns,
+      .request_ns = mean.ttft_ns + static_cast<double>(request.output_tokens - 1) * mean.tpot_ns};
+}
+
 }  // namespace halmark::serving

@@ -149,6 +149,7 @@ ServingEngine engine_of(const FittedTerms& terms) {
   return {.name = terms.engine,
           .terms = terms.series.terms,
           .waves = terms.series.waves,
+          .chunks_prompts = terms.series.chunks_prompts,
           .ttft = terms.ttft,
           .tpot = terms.tpot,
           .apart_ttft = terms.apart_ttft,

@@ -6,6 +6,51 @@
 #include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::tune {
+namespace {
+
+ServingFacts facts_of(const Target& target, const LatencyChain& latencies,
+                      const ServedCosts& costs) {
+  return {.memory_bytes = target.memory_bytes,
+          .power_w = target.datasheet->power_w,
+          .usd_per_device_hour = costs.usd_per_device_hour,
+          .transfer_bytes_per_s = costs.transfer_bytes_per_s,
+          .fabric_bytes_per_s = costs.fabric_bytes_per_s,
+          .peaks = &*target.datasheet,
+          .has_interval = !costs.engine && latencies.has_interval(),
+          .engine = costs.engine};
+}
+
+ServingFacts with_events(ServingFacts facts, const ServedCosts& costs) {
+  facts.events = costs.events;
+  return facts;
+}
+
+Evaluation evaluated(ServingPricer& pricer, const Configuration& configuration) {
+  Evaluation out{.configuration = configuration};
+  const auto answer = pricer.estimate(configuration);
+  if (const Refusal* refusal = answer.why()) {
+    out.status = Status::refused;
+    out.refusal = refusal->reason;
+    out.reason = refusal->text;
+  } else {
+    out.served = *answer;
+  }
+  return out;
+}
+
+}  // namespace
+
+ServedCosts served_costs(const PricedLatencies& latencies,
+                         const std::optional<serving::FittedTerms>& terms) {
+  ServedCosts out{.transfer_bytes_per_s = latencies.transfer_bytes_per_s};
+  if (latencies.fabric != nullptr) {
+    out.fabric_bytes_per_s = [of = latencies.fabric](std::int64_t n) { return of->bytes_per_s(n); };
+  }
+  if (!terms) return out;
+  out.engine = engine_around(latencies, *terms);
+  out.events = events_of(*out.engine);
+  return out;
+}
 
 ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
                                  const LatencyChain& latencies, const RequestShape& request,
@@ -15,34 +60,22 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
       steps_(
           spec, [&latencies](const Operator& op) { return kernel_time(latency_of(latencies, op)); },
           &*target.datasheet, routing_skew),
-      pricer_(spec, steps_, request,
-              {.memory_bytes = target.memory_bytes,
-               .power_w = target.datasheet->power_w,
-               .usd_per_device_hour = costs.usd_per_device_hour,
-               .transfer_bytes_per_s = costs.transfer_bytes_per_s,
-               .fabric_bytes_per_s = costs.fabric_bytes_per_s,
-               .peaks = &*target.datasheet,
-               .has_interval = !costs.engine && latencies.has_interval(),
-               .engine = costs.engine}) {}
+      pricer_(spec, steps_, request, facts_of(target, latencies, costs)),
+      events_(spec, steps_, request, with_events(facts_of(target, latencies, costs), costs)) {}
 
 std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration> configurations) {
   std::vector<Evaluation> out(configurations.size());
   times_.assign(configurations.size(), {});
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     times_[i].began = std::chrono::system_clock::now();
-    Evaluation& e = out[i];
-    e.configuration = configurations[i];
-    const auto answer = pricer_.estimate(configurations[i]);
-    if (const Refusal* refusal = answer.why()) {
-      e.status = Status::refused;
-      e.refusal = refusal->reason;
-      e.reason = refusal->text;
-    } else {
-      e.served = *answer;
-    }
+    out[i] = evaluated(simulates_all_ ? events_ : pricer_, configurations[i]);
     times_[i].ended = std::chrono::system_clock::now();
   }
   return out;
+}
+
+Evaluation ServedEvaluator::by_events(const Configuration& configuration) {
+  return evaluated(events_, configuration);
 }
 
 ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {

@@ -10,6 +10,7 @@
 #include "report/times_from.hpp"
 #include "tune/evaluate/evaluator.hpp"
 #include "tune/plan/target.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::tune {
 
@@ -19,7 +20,12 @@ struct ServedCosts {
   std::optional<double> transfer_bytes_per_s;  // of one device's part of a KV cache to another one
   FabricRate fabric_bytes_per_s = {};          // the same over a fabric, see ServingFacts
   std::optional<ServingEngine> engine = {};    // that the kernels were measured in
+  ClosedLoop events = {};                      // of its requests
 };
+
+// Of times and the terms around them.
+ServedCosts served_costs(const PricedLatencies& latencies,
+                         const std::optional<serving::FittedTerms>& terms);
 
 // One thread. All arguments must outlive it.
 class ServedEvaluator : public Evaluator {
@@ -29,6 +35,10 @@ class ServedEvaluator : public Evaluator {
 
   std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
   std::vector<TrialTime> times() const override { return times_; }
+  // By the events of its requests, where costs.events are there; else by the formula, as evaluate.
+  Evaluation by_events(const Configuration& configuration);
+  // From now on evaluate does so.
+  void simulate_all() { simulates_all_ = true; }
 
   // Where the times of a prompt step and a decode step of a configuration are from: shares of both
   // together by provenance, of each by table, and the operator with the largest share of a decode
@@ -44,7 +54,8 @@ class ServedEvaluator : public Evaluator {
   const ModelSpec& spec_;
   const LatencyChain& latencies_;
   StepPricer steps_;
-  ServingPricer pricer_;
+  ServingPricer pricer_, events_;
+  bool simulates_all_ = false;
   std::vector<TrialTime> times_;
 };
 

@@ -113,6 +113,8 @@ void check_unread(const ServingQuestion& q) {
         {!has_clients && load.clients != none.load.clients, "--concurrency",
          "without --rate and --arrivals"},
         {!has_clients && q.begins_at_once, "--at-once", "without --rate and --arrivals"},
+        {(!has_clients || q.begins_at_once) && q.begins_spread, "--spread",
+         "without --rate, --arrivals and --at-once"},
         {is_trace && q.has_rate, "--rate", "without --arrivals"},
         {is_trace && load.shape != none.load.shape, "--input, --output", "without --arrivals"},
         {is_trace && load.requests != none.load.requests, "--requests", "without --arrivals"},
@@ -181,7 +183,7 @@ class Simulation {
     serving::LayoutClock clock(steps_, layout, scale), prefill_clock(steps_, prefill_layout, scale);
     out.record = serving::simulate_server(out.plan, load, clock, prefill_clock);
     // The first of spread clients find an empty server; a benchmark counts all.
-    const auto clients = static_cast<std::size_t>(q_.begins_at_once ? 0 : load.clients);
+    const auto clients = static_cast<std::size_t>(begins_together() ? 0 : load.clients);
     out.summary =
         serving::summary_of(out.record, out.levels, std::min(clients, load.requests.size() / 2));
     if (load.clients == 0) out.saturation = serving::saturation_of(out.record);
@@ -207,9 +209,20 @@ class Simulation {
     return out;
   }
 
+  bool begins_together() const {
+    if (!q_.trace.empty() || q_.has_rate) return false;
+    return q_.begins_at_once || (fitted_ && !q_.begins_spread);
+  }
+
   serving::Load load() const {
     if (!q_.trace.empty()) return serving::read_trace(q_.trace);
     serving::LoadQuestion asked = q_.load;
+    if (asked.requests == 0) {
+      asked.requests =
+          begins_together() && fitted_
+              ? std::max<std::int64_t>(1, std::llround(fitted_->series.waves)) * asked.clients
+              : 200;
+    }
     if (q_.has_rate) {
       asked.arrivals =
           asked.variation == 1 ? serving::Arrivals::poisson : serving::Arrivals::bursty;
@@ -308,13 +321,13 @@ class Simulation {
                                  serving::requests_held(out.plan.engine, shape)};
     const EngineTerms& terms = out.plan.engine.terms;
     out.closed_form =
-        q_.begins_at_once && fitted_
+        begins_together() && fitted_
             ? serve_benchmark(shape, clients, limits, times, terms, fitted_->series.waves)
             : serve_closed_loop(shape, clients, limits, times, terms);
   }
 
   void spread(serving::Load& load, const std::optional<ClosedLoopFigures>& closed) const {
-    if (!closed || q_.begins_at_once) return;
+    if (!closed || begins_together()) return;
     for (std::int64_t i = 0; i < load.clients; ++i) {
       const double share = static_cast<double>(i) / static_cast<double>(load.clients);
       load.requests[static_cast<std::size_t>(i)].arrival_ps =

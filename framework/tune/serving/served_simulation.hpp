@@ -27,11 +27,12 @@ struct ServingQuestion {
   Parallel prefill = {.dp = 0, .tp = 0, .pp = 0, .ep = 0};
   std::optional<double> prefill_share;  // of a shared device's time; half where none is stated
   std::string trace;                    // file of arrivals; "" = by rate or clients
-  serving::LoadQuestion load = {.shape = {1024, 128}, .requests = 200};
+  // requests: 0 = 200, of clients that begin together as many each as benchmarks of the terms have
+  serving::LoadQuestion load = {.shape = {1024, 128}, .requests = 0};
   bool has_rate = false;
-  // Of a closed loop: all clients begin together, as benchmarks do; else evenly over a request, as
-  // the closed form has them.
-  bool begins_at_once = false;
+  // Of a closed loop: all clients begin together, as benchmarks do; or evenly over a request. By
+  // default as the terms of an engine were fitted, together; without terms evenly.
+  bool begins_at_once = false, begins_spread = false;
   // blocks: 0 = what fits; token_budget: 0 = as the terms were fitted, else 8192
   serving::EnginePlan engine = {.token_budget = 0};
   double memory_fraction = 0.9;  // of a device

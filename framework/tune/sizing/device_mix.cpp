@@ -132,9 +132,8 @@ DeviceMix mix_devices(const MixChoice& choice, RequestLoad load, const Folders& 
     for (const std::int64_t tp : choice.tp) {
       out.units.push_back({device, tp, *device.usd_per_hour * static_cast<double>(tp)});
       for (std::size_t b = 0; b < out.load.buckets.size(); ++b) {
-        out.loads[b].push_back(UnitPricing::most(pricing.loads(out.load.buckets[b].request, tp),
-                                                 out.load.levels, Most::requests,
-                                                 Sureness::expected));
+        out.loads[b].push_back(pricing.loads(out.load.buckets[b].request, tp)
+                                   .most(out.load.levels, Most::requests, Sureness::expected));
       }
     }
   }

@@ -31,8 +31,6 @@ std::string levels_text(const std::vector<ServiceLevel>& levels, bool is_assumed
   return out + (is_assumed ? " (assumed: no --slo)" : "");
 }
 
-bool is_saturated(const Evaluation& e) { return e.served && e.served->is_saturated; }
-
 struct Offer {
   std::int64_t tp = 0, devices = 0;
   UnitLoad load;
@@ -51,12 +49,11 @@ Replica replica_for(const Job& job, const ModelSpec& spec, const Device& device,
   const std::vector<std::int64_t> sizes =
       choice.tp.empty() ? std::vector<std::int64_t>{1, 2, 4, 8, 16} : choice.tp;
   for (const std::int64_t tp : sizes) {
-    std::vector<Evaluation> loads =
-        pricing.loads({.input_tokens = job.input_tokens, .output_tokens = job.output_tokens}, tp);
-    // No level is stated of the wait for the first token, which has no end there.
-    if (assumes) std::erase_if(loads, is_saturated);
+    // No level is stated of the wait for the first token, which has no end where it is saturated.
+    UnitLoads loads = pricing.loads(
+        {.input_tokens = job.input_tokens, .output_tokens = job.output_tokens}, tp, !assumes);
     const auto take = [&](Sureness sureness, Offer& best) {
-      UnitLoad load = UnitPricing::most(loads, levels, most, sureness);
+      UnitLoad load = loads.most(levels, most, sureness);
       if (!load.serves()) return load.reason;
       const std::int64_t all = replicas_for(job, load.requests_per_s, load.concurrency) * tp;
       if (best.devices == 0 || all < best.devices) best = {tp, all, std::move(load)};

@@ -24,6 +24,8 @@ std::string refusal_of(const Evaluation& e, std::span<const ServiceLevel> levels
   return is_likely ? "" : "kept with less than 90 % probability";
 }
 
+bool is_saturated(const Evaluation& e) { return e.served && e.served->is_saturated; }
+
 }  // namespace
 
 UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const Device& device,
@@ -42,11 +44,11 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
       static_cast<std::int64_t>(as_double(device.memory_bytes) * choice.memory_fraction);
 }
 
-std::vector<Evaluation> UnitPricing::loads(const RequestShape& request, std::int64_t tp) const {
-  ServedCosts costs{.usd_per_device_hour = target_.datasheet->usd_per_hour,
-                    .transfer_bytes_per_s = latencies_.transfer_bytes_per_s};
-  if (terms_) costs.engine = engine_around(latencies_, *terms_);
-  ServedEvaluator evaluator(spec_, target_, latencies_.chain, request, 0, costs);
+UnitLoads UnitPricing::loads(const RequestShape& request, std::int64_t tp, bool saturated) const {
+  ServedCosts costs = served_costs(latencies_, terms_);
+  costs.usd_per_device_hour = target_.datasheet->usd_per_hour;
+  auto evaluator =
+      std::make_unique<ServedEvaluator>(spec_, target_, latencies_.chain, request, 0, costs);
   std::vector<Configuration> asked;
   for (std::int64_t power = 1; power <= concurrency_max; power *= 2) {
     for (const std::int64_t concurrency : {power, power * 3 / 2}) {
@@ -61,31 +63,44 @@ std::vector<Evaluation> UnitPricing::loads(const RequestShape& request, std::int
       }
     }
   }
-  return evaluator.evaluate(asked);
+  std::vector<Evaluation> loads = evaluator->evaluate(asked);
+  if (!saturated) std::erase_if(loads, is_saturated);
+  return {std::move(evaluator), std::move(loads)};
 }
 
-UnitLoad UnitPricing::most(std::span<const Evaluation> loads, std::span<const ServiceLevel> levels,
-                           Most most, Sureness sureness) {
-  UnitLoad out;
-  double best = 0;
-  for (const Evaluation& e : loads) {
-    std::string why = refusal_of(e, levels, sureness);
-    if (!why.empty()) {
-      if (!out.serves() && out.reason.empty()) out.reason = std::move(why);
-      continue;
-    }
-    const ServedLoad& load = *e.configuration.served;
+UnitLoads::UnitLoads(std::unique_ptr<ServedEvaluator> evaluator, std::vector<Evaluation> loads)
+    : evaluator_(std::move(evaluator)), loads_(std::move(loads)), is_settled_(loads_.size()) {}
+
+UnitLoad UnitLoads::most(std::span<const ServiceLevel> levels, Most most, Sureness sureness) {
+  const auto rates = [&](const Evaluation& e) {
     const ServingFigures& f = sureness == Sureness::sure ? e.served->slow : e.served->figures;
-    const double rank = most == Most::requests ? f.requests_per_s : as_double(load.concurrency);
-    if (rank < best || (rank == best && f.requests_per_s <= out.requests_per_s)) continue;
-    best = rank;
-    out = {.requests_per_s = f.requests_per_s,
-           .reason = {},
-           .concurrency = load.concurrency,
-           .token_budget = load.token_budget,
-           .estimate = *e.served};
+    const double rank =
+        most == Most::requests ? f.requests_per_s : as_double(e.configuration.served->concurrency);
+    return std::pair(rank, f.requests_per_s);
+  };
+  while (true) {
+    std::string reason;
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < loads_.size(); ++i) {
+      std::string why = refusal_of(loads_[i], levels, sureness);
+      if (!why.empty()) {
+        if (reason.empty()) reason = std::move(why);
+      } else if (!best || rates(loads_[i]) > rates(loads_[*best])) {
+        best = i;
+      }
+    }
+    if (!best) return {.reason = std::move(reason)};
+    Evaluation& e = loads_[*best];
+    if (is_settled_[*best]) {
+      return {.requests_per_s = rates(e).second,
+              .reason = {},
+              .concurrency = e.configuration.served->concurrency,
+              .token_budget = e.configuration.served->token_budget,
+              .estimate = *e.served};
+    }
+    is_settled_[*best] = true;
+    e = evaluator_->by_events(e.configuration);
   }
-  return out;
 }
 
 std::vector<std::string> UnitPricing::basis() const {

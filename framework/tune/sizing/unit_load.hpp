@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,20 @@ struct UnitLoad {
 enum class Sureness { expected, sure };
 enum class Most { requests, users };
 
+// What one unit may serve at a time. A formula orders them; what is chosen has the figures of its
+// events, where an engine's are known.
+class UnitLoads {
+ public:
+  UnitLoads(std::unique_ptr<ServedEvaluator> evaluator, std::vector<Evaluation> loads);
+  // The best of them; the reason of the first one where none keeps the levels.
+  UnitLoad most(std::span<const ServiceLevel> levels, Most most, Sureness sureness);
+
+ private:
+  std::unique_ptr<ServedEvaluator> evaluator_;
+  std::vector<Evaluation> loads_;
+  std::vector<bool> is_settled_;
+};
+
 // The figures of one device type for one model; keeps what prices it.
 class UnitPricing {
  public:
@@ -46,11 +61,9 @@ class UnitPricing {
   UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const Device& device,
               const Folders& devices);
 
-  // Of `tp` devices, over concurrencies and token budgets.
-  std::vector<Evaluation> loads(const RequestShape& request, std::int64_t tp) const;
-  // The best of them; the reason of the first one where none keeps the levels.
-  static UnitLoad most(std::span<const Evaluation> loads, std::span<const ServiceLevel> levels,
-                       Most most, Sureness sureness);
+  // Of `tp` devices, over concurrencies and token budgets; without `saturated` those whose wait for
+  // the first token has an end. It must outlive them.
+  UnitLoads loads(const RequestShape& request, std::int64_t tp, bool saturated = true) const;
 
   std::vector<std::string> basis() const;
 

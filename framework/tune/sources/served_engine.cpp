@@ -5,6 +5,7 @@
 
 #include "core/input/places.hpp"
 #include "latency/source_choice.hpp"
+#include "simulate/serving/benchmark.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -68,6 +69,13 @@ ServingEngine engine_around(const PricedLatencies& latencies, const serving::Fit
   ServingEngine out = serving::engine_of(terms);
   out.has_ratios = latencies.has_tables();
   return out;
+}
+
+ClosedLoop events_of(const ServingEngine& engine) {
+  return [engine](StepPricer& steps, StepPricer::Layout layout, const RequestShape& request,
+                  std::int64_t clients, std::int64_t token_budget) {
+    return serving::simulate_closed_loop(steps, layout, request, clients, token_budget, engine);
+  };
 }
 
 }  // namespace halmark::tune

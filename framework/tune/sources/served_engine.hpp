@@ -36,5 +36,7 @@ std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencie
                                                  const ModelSpec* spec = nullptr);
 // The engine around the steps of a served load; its interval where it is of such times.
 ServingEngine engine_around(const PricedLatencies& latencies, const serving::FittedTerms& terms);
+// Its closed loops request by request, see simulate_closed_loop.
+ClosedLoop events_of(const ServingEngine& engine);
 
 }  // namespace halmark::tune

@@ -20,9 +20,10 @@ def serving():
     phase("serving")
     explained_controls()
     check(not visible("#timeline") and visible("#serving"), "a stream of requests is not one step")
-    for name in ("clients", "input", "output", "requests"):
+    for name in ("clients", "input", "output"):
         slide(name, 1)
         check(f"{name}=" in shown(), f"{name}: {shown()}")
+    choose("requests", "100")
     before = figure_text("tpot_p50_ns")
     choose("engine", "none")
     check(figure_text("tpot_p50_ns") != before, "an engine's terms change nothing")

@@ -231,6 +231,8 @@ inline constexpr const char* acting_options = R"(
   --burst 2
   --seed 2
 > simulate serving qwen3-0.6b --device h100-sxm --requests 8 --input 64 --output 8 --concurrency 4
+  --spread
+> simulate serving qwen3-0.6b --device h100-sxm --engine none --requests 8 --input 64 --output 8 --concurrency 4
   --at-once
   --max-batch 3
 > simulate serving qwen3-0.6b --device h100-sxm --requests 8 --input 64 --output 8 --prefix-share 1 --prefix-tokens 16

@@ -49,6 +49,16 @@ void add_cache_line(const PrecisionFacts& facts, const NamedEngine& engine, Serv
   }
 }
 
+std::string events_line(double requests, std::size_t by_formula) {
+  std::string out = fmt::format(
+      "events: all clients begin together and send {} requests each; TTFT and TPOT are means over "
+      "them, as halmark simulate serving has them",
+      requests);
+  if (by_formula == 0) return out;
+  return out +
+         fmt::format("; of {} that take too long here by a formula, TTFT within 30 %", by_formula);
+}
+
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
 
 }  // namespace
@@ -108,15 +118,9 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
     report.quarantined = latencies.chain.asked().quarantined();
     return report;
   }
-  ServedCosts costs{.usd_per_device_hour = serving.usd_per_device_hour,
-                    .transfer_bytes_per_s = latencies.transfer_bytes_per_s};
-  if (latencies.fabric != nullptr) {
-    costs.fabric_bytes_per_s = [of = latencies.fabric](std::int64_t n) {
-      return of->bytes_per_s(n);
-    };
-  }
   const auto fitted = engine_terms(latencies, &plan_->spec());
-  if (fitted) costs.engine = engine_around(latencies, *fitted);
+  ServedCosts costs = served_costs(latencies, fitted);
+  costs.usd_per_device_hour = serving.usd_per_device_hour;
   ServedReport report =
       search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);
   report.tool = tool_text();
@@ -124,6 +128,8 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
   if (fitted) report.engine = fitted->engine;
   if (auto line = link_line(*plan_); !line.empty()) report.basis.push_back(std::move(line));
+  if (report.by_formula)
+    report.basis.push_back(events_line(costs.engine->waves, *report.by_formula));
   if (fitted) report.basis.push_back("engine: " + serving::source_text(*fitted));
   add_cache_line(served_facts(plan_->spec(), *target.datasheet, latencies.engine), latencies.engine,
                  report);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
+#include "core/numeric/cast.hpp"
 #include "core/text/error.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tune/search/loop.hpp"
@@ -109,6 +111,76 @@ class Found {
   std::vector<TrialTime> kept_times_, tried_times_;
 };
 
+// Tokens that are stepped over for what is printed: below a second.
+constexpr double tokens_max = 8e6;
+
+// Aggregated engines are simulated request by request, in the order given, as long as there is
+// room.
+class Events {
+ public:
+  Events(ServedEvaluator& evaluator, const ServedCosts& costs)
+      : evaluator_(evaluator), waves_(costs.engine->waves) {}
+
+  // The formula's answer where it is left standing.
+  Evaluation of(const Configuration& c, const ServedEstimate& by_formula) {
+    if (c.served->mode == ServingMode::aggregated && takes(c)) return evaluator_.by_events(c);
+    ++by_formula_;
+    return {.configuration = c, .served = by_formula};
+  }
+  std::size_t by_formula() const { return by_formula_; }
+
+ private:
+  bool takes(const Configuration& c) {
+    const double engines = c.parallel.dp * c.parallel.pp;
+    const double tokens = waves_ * as_double(c.served->concurrency) / engines *
+                          as_double(c.served->request.output_tokens);
+    if (tokens > left_) return false;
+    left_ -= tokens;
+    return true;
+  }
+
+  ServedEvaluator& evaluator_;
+  double waves_, left_ = tokens_max;
+  std::size_t by_formula_ = 0;
+};
+
+// So few that all are simulated.
+bool is_small(const TunePlan& plan, const ServedCosts& costs) {
+  const auto& served = *plan.sweep().served;
+  const double tokens = as_double(plan.configurations()) * costs.engine->waves *
+                        as_double(std::ranges::max(served.concurrency)) *
+                        as_double(served.request.output_tokens);
+  return tokens <= tokens_max && std::ranges::count(served.modes, ServingMode::disaggregated) == 0;
+}
+
+// The formula is 12 to 30 % off in TTFT (serve_benchmark), so what nearly keeps the levels may keep
+// them, and the reverse.
+constexpr double nearly = 1.3;
+
+// What is printed has the figures of the events: the front anew, among the formula's front and what
+// nearly keeps the levels.
+void settle(const TuneProblem& problem, ServedEvaluator& evaluator, const ServedCosts& costs,
+            ServedReport& out) {
+  Events events(evaluator, costs);
+  ServedReport settled;
+  Found found(problem, settled);
+  for (const ServedPoint& p : out.front) found.take(events.of(p.configuration, p.estimate), {});
+  const auto far = std::ranges::find_if(
+      out.nearest, [](const MissedPoint& p) { return factor(p.violations.front()) > nearly; });
+  for (auto p = out.nearest.begin(); p != far; ++p) {
+    --out.missed;
+    --out.missed_by[p->violations.front().objective];
+    found.take(events.of(p->configuration, p->estimate), {});
+  }
+  out.missed += settled.missed;
+  for (const auto& [objective, count] : settled.missed_by) out.missed_by[objective] += count;
+  std::erase_if(out.missed_by, [](const auto& one) { return one.second == 0; });
+  std::ranges::move(far, out.nearest.end(), std::back_inserter(settled.nearest));
+  out.nearest = std::move(settled.nearest);
+  out.front = found.front();
+  out.by_formula = events.by_formula();
+}
+
 }  // namespace
 
 ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
@@ -128,6 +200,8 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
   out.possible = problem.space().size();
   ServedEvaluator evaluator(plan.spec(), plan.target(), latencies, sweep.served->request,
                             sweep.routing_skew, costs);
+  const bool is_simulated = costs.events && is_small(plan, costs);
+  if (is_simulated) evaluator.simulate_all();
   const auto sampler = sampler_for(plan, problem);
   Found found(problem, out);
   // A grid over everything is one batch: neighbours are priced together.
@@ -148,6 +222,11 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
             [&](const Point&, const Evaluation& e, const TrialTime& time) { found.take(e, time); });
   if (extras.times != nullptr) found.give_times(*extras.times);
   out.front = found.front();
+  if (is_simulated) {
+    out.by_formula = 0;
+  } else if (costs.events) {
+    settle(problem, evaluator, costs, out);
+  }
   out.least = least_that_fits(plan, evaluator, out);
   out.priced_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (ServedPoint& point : out.front) {

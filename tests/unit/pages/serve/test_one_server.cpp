@@ -52,8 +52,7 @@ tune::ServedSimulation simulated(const Server& server, const PageSources& source
   tune::ServingQuestion q{.model = server.model, .dtype = "fp8", .tp = tp};
   q.latency = {
       .sources = sources.latency, .device = server.device, .engine = parse_engine(server.engine)};
-  q.load = {.shape = {1024, 128}, .requests = 128, .clients = clients};
-  q.begins_at_once = true;
+  q.load = {.shape = {1024, 128}, .requests = 0, .clients = clients};
   return tune::simulate_serving(q, sources.models, sources.devices);
 }
 
@@ -87,8 +86,9 @@ TEST(OneServer, has_the_same_cache_and_figures_in_every_command) {
     const Evaluation e = like(searched(server, sources), s);
     EXPECT_EQ(s.configuration.precision.kv_cache, server.cache);
     EXPECT_EQ(e.configuration.precision, s.configuration.precision);
-    EXPECT_NEAR(e.served->figures.tpot_ns / s.closed_form->tpot_ns, 1, 1e-9);
-    EXPECT_NEAR(e.served->figures.ttft_ns / s.closed_form->ttft_ns, 1, 1e-9);
+    EXPECT_NEAR(e.served->figures.tpot_ns / s.summary.tpot.mean, 1, 1e-9);
+    EXPECT_NEAR(e.served->figures.ttft_ns / s.summary.ttft.mean, 1, 1e-9);
+    EXPECT_NEAR(e.served->slow.ttft_ns / s.ranges->ttft.high, 1, 1e-9);
     const bool is_narrow = server.cache == Dtype::f8_e4m3fn;
     EXPECT_THAT(launched(e, server, sources),
                 testing::ContainsRegex(is_narrow ? "dtype:? fp8|kv-cache-dtype fp8_e4m3"
@@ -102,10 +102,11 @@ TEST(OneServer, has_the_same_cache_and_figures_in_every_command) {
                                      {"clients", std::to_string(clients)},
                                      {"input", "1024"},
                                      {"output", "128"},
-                                     {"requests", "128"},
                                      {"engine", server.engine},
                                      {"strategy", "tp4"}}});
     EXPECT_EQ(shown["state"]["precision"], s.configuration.precision.name);
+    EXPECT_EQ(shown["state"]["requests"], s.record.requests.size());
+    EXPECT_NEAR(shown["experienced"][0]["mean_ns"].get<double>() / s.summary.ttft.mean, 1, 1e-9);
   }
 }
 

@@ -101,6 +101,7 @@ TEST(ServedSimulation, what_a_load_or_a_mode_does_not_read_is_refused) {
       {"--burst", [](auto& q) { q.load.variation = 2; }},
       {"--concurrency", [](auto& q) { q.has_rate = true, q.load.clients = 4; }},
       {"--at-once", [](auto& q) { q.has_rate = q.begins_at_once = true; }},
+      {"--spread", [](auto& q) { q.has_rate = q.begins_spread = true; }},
       {"--rate", [](auto& q) { q.trace = "a.csv", q.has_rate = true; }},
       {"--input, --output", [](auto& q) { q.trace = "a.csv"; }},
       {"--prefix-tokens", [](auto& q) { q.load.prefix_tokens = 16; }},
@@ -144,6 +145,7 @@ TEST(ServedSimulation, what_weights_leave_of_the_memory_is_cache) {
 TEST(ServedSimulation, a_closed_loop_has_the_figures_of_its_closed_form) {
   ServingQuestion q = question();
   q.load.requests = 40;
+  q.begins_spread = true;
   const ServedSimulation s = run(q);
   ASSERT_TRUE(s.closed_form);
   EXPECT_NEAR(s.summary.request.mean / s.closed_form->request_ns, 1, 0.05);
@@ -154,9 +156,19 @@ TEST(ServedSimulation, a_closed_loop_has_the_figures_of_its_closed_form) {
     EXPECT_NEAR(static_cast<double>(s.record.requests[i].arrival_ps) * 1e-3,
                 static_cast<double>(i) / 4 * s.closed_form->request_ns, 1);
   }
+  q.begins_spread = false;
   q.begins_at_once = true;
   const ServedSimulation at_once = run(q);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(at_once.record.requests[i].arrival_ps, 0);
+  // As the terms of an engine were fitted: together, eight requests each.
+  q.begins_at_once = false;
+  q.load.requests = 0;
+  q.latency.sources = default_sources();
+  q.latency.engine.name = "vllm";
+  const ServedSimulation fitted = run(q);
+  EXPECT_EQ(fitted.record.requests.size(), 32u);
+  EXPECT_EQ(fitted.record.requests[3].arrival_ps, 0);
+  q = question();
   q.dp = 3;  // four clients do not divide by three engines
   EXPECT_FALSE(run(q).closed_form);
   q = question();
