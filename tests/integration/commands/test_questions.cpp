@@ -163,8 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
                  {"^(undecided: h200 has|h200 is ahead:) 1\\.[0-9]+ times the tokens/s per device "
                   "of h100-sxm \\([0-9.]+\\.\\.[0-9.]+\\)$",
                   "^h100-sxm as x[0-9]+ t.* [0-9]+ \\(.*\\) tokens/s per device, TPOT .* ms, TTFT "
-                  ".* ms, [0-9.]+ J/token$",
-                  "^h200 as x[0-9]+ t.* J/token, 1\\.[0-9]+ USD/M tokens$",
+                  ".* m?s, [0-9.]+ J/token$",
+                  "^h200 as x[0-9]+ t.* J/token, [01]\\.[0-9]+ USD/M tokens$",
                   "^llama-3.3-70b on 4 of each: requests of 1000 \\+ 200 tokens, 20 tokens/s a "
                   "user or more$"}},
         Question{"which_device_for_a_large_model",

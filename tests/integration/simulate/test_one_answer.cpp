@@ -111,14 +111,12 @@ TEST_F(OneAnswer, of_a_served_load) {
         "concurrency = [16]\ntoken_budget = [8192]\n");
   const Json searched = data_of({"tune", path("one.toml")})["front"][0]["figures"];
   const Json simulated =
-      data_of({"simulate",  "serving", "llama-3.1-8b",  "--at-once", "--device",       "h100-sxm",
-               "--devices", "2",       "--tp",          "2",         "--dtype",        "fp8",
-               "--engine",  "vllm",    "--concurrency", "16",        "--input",        "1024",
-               "--output",  "256",     "--requests",    "160",       "--token-budget", "8192"});
+      data_of({"simulate", "serving", "llama-3.1-8b", "--device", "h100-sxm", "--tp", "2",
+               "--dtype", "fp8", "--engine", "vllm", "--concurrency", "16", "--input", "1024",
+               "--output", "256", "--token-budget", "8192"});
   for (const std::string figure : {"ttft", "tpot"}) {
     const double ms = searched[figure + "_ns"].get<double>() / 1e6;
-    EXPECT_NEAR(simulated["closed_form"][figure + "_ms"].get<double>() / ms, 1, 1e-9);
-    EXPECT_NEAR(simulated[figure]["mean_ms"].get<double>() / ms, 1, figure == "tpot" ? 0.05 : 0.3);
+    EXPECT_NEAR(simulated[figure]["mean_ms"].get<double>() / ms, 1, 1e-9);
   }
 }
 
