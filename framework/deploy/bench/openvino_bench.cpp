@@ -175,7 +175,10 @@ const char* const csv_columns[] = {
 std::map<std::string, std::size_t> columns_of(const std::string& header, const std::string& path) {
   std::map<std::string, std::size_t> out;
   const std::vector<std::string> names = cells_of(header);
-  for (std::size_t i = 0; i < names.size(); ++i) out.emplace(names[i], i);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (out.emplace(names[i], i).second) continue;
+    throw refused("column '" + printable(names[i]) + "' stands twice", path + ":1");
+  }
   for (const char* name : csv_columns) {
     if (out.contains(name)) continue;
     throw refused("no report of llm_bench: there is no column '" + std::string(name) + "'",

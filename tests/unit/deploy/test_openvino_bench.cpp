@@ -77,6 +77,8 @@ TEST(LlmBench, a_report_in_csv_says_the_same) {
 TEST(LlmBench, a_report_in_csv_is_refused_with_its_line) {
   EXPECT_THAT(refusal("a,b\n1,2\n"), HasSubstr("r:1: no report of llm_bench"));
   EXPECT_THAT(refusal(header + csv_row("1", "x", "10")), HasSubstr("r:2:1st_latency(ms): 'x'"));
+  EXPECT_THAT(refusal("iteration," + header + csv_row("1", "50", "10")),
+              HasSubstr("r:1: column 'iteration' stands twice"));
   EXPECT_THAT(refusal(header + csv_row("1", "50", "10") + "2,short\n"), HasSubstr("r:3: 2 cells"));
   EXPECT_THAT(refusal(header), HasSubstr("no iteration behind the warm-up"));
   EXPECT_EQ(openvino_bench_steps(header + csv_row("1", "NA", "10"), "r").steps.size(), 1u);
