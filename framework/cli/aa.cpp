@@ -3,7 +3,6 @@
 
 #include "cli/console/session.hpp"
 #include "history/view/duets_view.hpp"
-#include "host/process/interrupt.hpp"
 #include "tune/evaluate/agreement/agreement.hpp"
 #include "tune/evaluate/agreement/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -45,36 +44,24 @@ CommandResult execute(const GlobalOptions& global, const AaOptions& options) {
   const std::vector<KernelCase> cases =
       is_asked ? tune::kernel_cases(options.asked)
                : tune::usual_cases(options.asked.backend, options.asked.device);
-  const std::vector<FoundPlugin> found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, options.asked.backend);
-  check_device(plugin, options.asked.device);
-  const LocalMachine machine = local_machine();
-  std::optional<RunPeaks> peaks = run_peaks(machine);
-  const HeldInterrupts until_reported;
-  Progress progress(global, "aa");
-  tune::AgreementRun run{.measuring = measuring_with(global, machine, plugin, peaks),
-                         .pairs = options.pairs,
-                         .path = options.out.empty()
-                                     ? measured_limits_path(machine.fingerprint).string()
-                                     : options.out};
-  run.measuring.rounds = options.rounds;
-  run.measuring.seconds = options.seconds;
-  run.measuring.progress = campaign_progress(progress);
-  const tune::Agreement agreement = tune::measure_agreement(cases, run);
-  const report::View chain = chain_of(agreement, plugin, run.measuring);
-  progress.finish();
-  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
-  CommandResult result = shown(tune::agreement_view(agreement));
+  const PluginDevice on = plugin_device(global, options.asked.backend, options.asked.device);
+  MeasuringSession session(global, "aa", &on.plugin, on.machine);
+  session.measuring.rounds = options.rounds;
+  session.measuring.seconds = options.seconds;
+  const std::string path =
+      options.out.empty() ? measured_limits_path(on.machine.fingerprint).string() : options.out;
+  const tune::Agreement agreement = tune::measure_agreement(
+      cases, {.measuring = session.measuring, .pairs = options.pairs, .path = path});
+  const report::View chain = chain_of(agreement, on.plugin, session.measuring);
+  session.finish();
+  CommandResult result = tune::agreement_view(agreement);
   result.data.update(chain.data);
   result.text += chain.text + '\n';
-  if (interrupted()) {
-    result.exit_code = interrupt_exit_code();
-    return result;
-  }
+  if (interrupted()) return result;
   if (agreement.pairs() == 0) result.exit_code = ExitCode::partial;
-  result.data["path"] = run.path;
+  result.data["path"] = path;
   result.text +=
-      "written to " + run.path +
+      "written to " + path +
       (options.out.empty() ? "; tune, bench and run read it, a sweep's [measure] wins\n" : "\n");
   return result;
 }

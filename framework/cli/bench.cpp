@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/console/session.hpp"
-#include "cli/tune_kernels.hpp"
-#include "host/process/interrupt.hpp"
+#include "cli/shared.hpp"
 #include "plan/shard_places.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/devices/bench_beside.hpp"
+#include "tune/devices/kernel_sweep.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/kernels/asked_variants.hpp"
 #include "tune/search/kernels/bench_request.hpp"
@@ -19,34 +18,24 @@ namespace {
 
 using BenchOptions = tune::BenchRequest;
 
-// Rows of the cases, or of the variants that the sampler asked for; `cases` become those.
-std::vector<Measurement> measured(const GlobalOptions& global, const BenchOptions& options,
-                                  std::span<const VariantSet> sets, tune::KernelMeasuring measuring,
-                                  std::vector<KernelCase>& cases) {
-  Progress progress(global, "bench");
-  measuring.progress = campaign_progress(progress);
-  std::vector<Measurement> rows;
-  if (sets.empty()) {
-    rows = tune::measure_kernels(cases, measuring);
-  } else {
-    tune::MeasuredCases found = tune::search_variants(sets, measuring, options.search);
-    cases = std::move(found.cases);
-    rows = std::move(found.rows);
-  }
-  progress.finish();
-  return rows;
+// How the request measures, and where its rows go. `rounds`: at least, where it states none.
+void take(const BenchOptions& options, int rounds, MeasuringSession& session) {
+  tune::KernelMeasuring& measuring = session.measuring;
+  measuring.rounds = options.rounds.value_or(std::max(measuring.rounds, rounds));
+  measuring.seconds = options.seconds;
+  session.keep({options.keeps_winners, options.keeps_nothing});
 }
 
 void compare(std::span<const VariantSet> sets, std::span<const Measurement> rows,
-             const LocalMachine& machine, tune::KeptRows* winners, CommandResult& result) {
-  const auto compared = tune::compare_variants(sets, rows, reporting_machine(machine));
+             MeasuringSession& session, bool keeps_winners, CommandResult& result) {
+  const auto compared = tune::compare_variants(sets, rows, session.judge());
   report::View view = report::variants_view(compared);
   result.text = std::move(view.text);
   result.data.update(view.data);
   // Only a comparison that ran to its end is a conclusion.
-  if (winners == nullptr || interrupted()) return;
+  if (!keeps_winners || interrupted()) return;
   for (const report::VariantComparison& c : compared) {
-    if (c.winner) winners->append(*c.winner);
+    if (c.winner) session.kept->append(*c.winner);
   }
 }
 
@@ -63,7 +52,7 @@ CommandResult rows_result(std::span<const KernelPoint> points, std::span<const K
   report::View view = report::kernels_view(points, cases.front().is_collective(), stdout_columns());
   view.text = report::kernels_headline(points) + view.text;
   report::add_assumed(view, assumed);
-  return shown(std::move(view), interrupted() ? interrupt_exit_code() : tune::exit_code_of(points));
+  return {std::move(view), tune::exit_code_of(points)};
 }
 
 // The cases on each kind of place that is named.
@@ -74,23 +63,13 @@ CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& 
   const std::vector<FoundPlugin> found = find_plugins(global);
   LocalMachine machine = local_machine();
   tune::NamedDevices named = *tune::named_devices(places, found, machine);
-  const HeldInterrupts until_reported;
-  std::optional<RunPeaks> none;
-  tune::KernelMeasuring measuring =
-      measuring_with(global, machine, plugin_of(found, places.front().backend), none);
-  named.measure_with(measuring);
-  if (options.rounds) measuring.rounds = *options.rounds;
-  measuring.seconds = options.seconds;
-  tune::KeptRows kept =
-      kept_rows(global, machine, {options.keeps_winners, options.keeps_nothing}, named.lines());
-  measuring.sink = keeping_sink(kept, named);
-  std::vector<KernelCase> asked = cases;
-  const std::vector<Measurement> rows = measured(global, options, {}, measuring, asked);
-  tune::ReportingMachine judge = reporting_machine(machine);
-  named.judge_in(judge);
-  const auto points = tune::in_order_of(cases, tune::kernel_points(rows, judge));
-  CommandResult result = rows_result(points, cases, assumed);
-  say_what_is_kept(global, kept, result);
+  MeasuringSession session(global, "bench", nullptr, machine, &named);
+  take(options, 1, session);
+  const std::vector<Measurement> rows = tune::measure_kernels(cases, session.measuring);
+  session.finish();
+  CommandResult result = rows_result(
+      tune::in_order_of(cases, tune::kernel_points(rows, session.judge())), cases, assumed);
+  session.say_what_is_kept(result);
   return result;
 }
 
@@ -105,44 +84,33 @@ CommandResult execute(const GlobalOptions& global, BenchOptions options) {
   const bool has_sweep = !options.sweep.empty();
   std::vector<KernelCase> cases;
   if (!has_sweep) cases = tune::kernel_cases(options.asked);
-  const std::vector<FoundPlugin> found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, options.asked.backend);
-  check_device(plugin, options.asked.device);
-  check_kernel(*plugin.description, options.asked.kernel);
-  LocalMachine machine = local_machine();
-  rows_are_of(machine, plugin, options.asked.device);
-  if (has_sweep) cases = questions_of(options, machine);
-  const HeldInterrupts until_reported;
+  PluginDevice on = plugin_device(global, options.asked.backend, options.asked.device);
+  check_kernel(*on.plugin.description, options.asked.kernel);
+  if (has_sweep) cases = questions_of(options, on.machine);
+  MeasuringSession session(global, "bench", &on.plugin, std::move(on.machine));
   std::vector<VariantSet> sets;
   if (!options.variants.empty()) {
     sets = tune::asked_variants(cases, {.kernels = options.variants,
-                                        .plugin_path = plugin.path,
-                                        .plugin = *plugin.description,
-                                        .limits = worker_limits_of(global),
+                                        .plugin_path = on.plugin.path,
+                                        .plugin = *on.plugin.description,
+                                        .limits = session.measuring.worker_limits,
                                         .is_searched = options.search.sampler != "grid"});
   }
-  std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
-  if (!sets.empty() && options.keeps_winners)
-    measuring.rounds = std::max(measuring.rounds, tune::rounds_of_winner_min);
-  if (options.rounds) measuring.rounds = *options.rounds;
-  measuring.seconds = options.seconds;
-  tune::KeptRows kept = kept_rows(global, machine, {options.keeps_winners, options.keeps_nothing});
-  measuring.sink = keeping_sink(kept, peaks, machine.cores);
-  const auto baseline = tune::baseline_beside(options, found, cases, measuring);
-  tune::spread_over_nodes(options, plugin, cases, measuring, peaks);
-  const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
-  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
-  if (peaks) machine.measured = peaks->device();
+  const bool finds_winners = !sets.empty() && options.keeps_winners;
+  take(options, finds_winners ? tune::rounds_of_winner_min : 1, session);
+  const auto baseline = tune::baseline_beside(options, on.found, cases, session.measuring);
+  tune::spread_over_nodes(options, on.plugin, cases, session.measuring, session.peaks);
+  const tune::MeasuredCases done =  // of the cases, or of what the sampler asked for
+      sets.empty() ? tune::MeasuredCases{cases, tune::measure_kernels(cases, session.measuring)}
+                   : tune::search_variants(sets, session.measuring, options.search);
+  session.finish();
   std::vector<KernelPoint> points =
-      tune::in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
+      tune::in_order_of(done.cases, tune::kernel_points(done.rows, session.judge()));
   tune::score_beside(points, baseline);
-  CommandResult result = rows_result(points, cases, assumed);
-  if (!sets.empty()) {
-    compare(sets, rows, machine, options.keeps_winners ? &kept : nullptr, result);
-  }
-  say_what_is_kept(global, kept, result);
-  if (!machine.measured) {
+  CommandResult result = rows_result(points, done.cases, assumed);
+  if (!sets.empty()) compare(sets, done.rows, session, options.keeps_winners, result);
+  session.say_what_is_kept(result);
+  if (!session.machine.measured) {
     result.warnings.push_back({"W-ENV-05", "peaks", "no measured peaks for this machine",
                                "halmark peaks measures them; without them there is no MFU"});
   }
@@ -150,6 +118,35 @@ CommandResult execute(const GlobalOptions& global, BenchOptions options) {
 }
 
 }  // namespace
+
+CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep, Keeping keeping) {
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  if (sweep.file.empty()) {  // typed just now: no sweep for many machines, where a row says so
+    for (const ShardPlace& place : sweep.backends) plugin_of(found, place.backend);
+  }
+  LocalMachine host = local_machine();
+  ensure_cpu_peaks(global, host);
+  if (interrupted()) return {};
+  tune::NamedDevices devices = tune::NamedDevices::present_or_not(sweep.backends, found, host);
+  const auto questions = tune::offered_questions(sweep, devices, found);
+  MeasuringSession session(global, sweep.file.empty() ? "bench" : "tune", nullptr, host, &devices);
+  session.machine.rows_fingerprint = devices.fingerprint();
+  take(sweep, session.measuring);
+  session.measuring.worker_limits = worker_limits_of(global, sweep.containment);
+  session.keep(keeping);
+  const tune::BackendRows rows = tune::search_backends(questions, sweep, session.measuring);
+  session.finish();
+  CommandResult result = {
+      report::backends_view(tune::compare_backends(questions, rows.rows, session.judge())),
+      tune::exit_code_of(rows.rows)};
+  result.data["devices"] = devices.lines();
+  result.data["notes"] = rows.notes;
+  for (const auto& lines : {devices.lines(), rows.notes}) {
+    for (const std::string& line : lines) result.text += line + '\n';
+  }
+  session.say_what_is_kept(result);
+  return result;
+}
 
 Action add_bench(OptionSet& app) {
   auto o = std::make_shared<BenchOptions>();

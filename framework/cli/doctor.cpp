@@ -1,16 +1,28 @@
-// halmark doctor: what is found, what is refused and why, and what would make figures better.
-
+// halmark devices and doctor: backends with their devices, or why one is absent; what is found,
+// what is refused and why, and what would make figures better.
 #include "cli/built_plugins.hpp"
 #include "cli/console/session.hpp"
-#include "cli/console/terminal.hpp"
 #include "journal/store.hpp"
 #include "measure/campaign/node_agreement.hpp"
 #include "measure/sampling/gbench.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/device/device_judgement.hpp"
+#include "plan/device/device_query.hpp"
+#include "report/views/device_views.hpp"
+#include "tune/devices/devices_here.hpp"
 #include "tune/devices/machine_checks.hpp"
 
 namespace halmark::cli {
 namespace {
+
+std::vector<BackendOfBuild> backends_of_build() {
+  std::vector<BackendOfBuild> out;
+  for (const BuiltPlugin& plugin : built_plugins()) {
+    if (!plugin.is_backend) continue;
+    out.push_back({std::string(plugin.backend), std::string(plugin.why_not)});
+  }
+  return out;
+}
 
 std::vector<Check> library_checks() {
   return {{"storage", "ok", storage_description()},
@@ -37,20 +49,40 @@ CommandResult execute(const GlobalOptions& options, const std::string& hosts) {
     list.push_back({{"name", c.name}, {"verdict", c.verdict}, {"text", c.text}});
     is_refused = is_refused || c.verdict == "refused";
   }
-  return {.exit_code = is_refused ? ExitCode::unfit : ExitCode::ok,
-          .data = {{"checks", list}},
-          .text = table.text()};
+  return {{.data = {{"checks", list}}, .text = table.text()},
+          is_refused ? ExitCode::unfit : ExitCode::ok};
 }
 
 // Exit 3 when a finding is an error.
 CommandResult judge(const std::vector<std::string>& paths) {
   DeviceJudgement judged = judge_devices(paths, config_dirs("devices"));
-  return {.exit_code = judged.errors > 0 ? ExitCode::gate_failed : ExitCode::ok,
-          .data = std::move(judged.data),
-          .text = std::move(judged.text)};
+  return {{std::move(judged.data), std::move(judged.text)},
+          judged.errors > 0 ? ExitCode::gate_failed : ExitCode::ok};
 }
 
 }  // namespace
+
+Action add_devices(OptionSet& app) {
+  const auto query = std::make_shared<DeviceQuery>();
+  const auto names = app.add<std::vector<std::string>>("device", "Known devices to show");
+  const auto lists_known = app.add_flag("--known", "List the devices of configs/devices instead");
+  app.add_option("--where", query->where,
+                 "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"")
+      .with("--known");
+  app.add_option("--sort", query->sort,
+                 "With --known: by a figure, largest first: memory_bytes bandwidth link power_w "
+                 "bf16 fp8 int8 ...")
+      .with("--known");
+  return [=](const GlobalOptions& options) {
+    if (!*lists_known && names->empty()) {
+      return tune::devices_here(find_plugins(options), backends_of_build(), local_machine());
+    }
+    std::vector<Device> known;
+    for (const std::string& name : *names) known.push_back(known_device(name));
+    if (names->empty()) known = known_devices(config_dirs("devices"));
+    return report::known_devices_view(select_devices(std::move(known), *query), stdout_columns());
+  };
+}
 
 Action add_doctor(OptionSet& app) {
   const auto paths = app.add<std::vector<std::string>>(

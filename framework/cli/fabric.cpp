@@ -1,10 +1,7 @@
 // halmark fabric: topologies that Halmark knows by name, of a file, or measured here.
 #include <memory>
 
-#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
-#include "host/process/interrupt.hpp"
-#include "journal/sqlite/writer_lock.hpp"
 #include "pages/fabric/collectives_page.hpp"
 #include "pages/fabric/fabric_page.hpp"
 #include "report/report.hpp"
@@ -20,12 +17,10 @@ struct ProbeOptions {
 
 CommandResult answer(const GlobalOptions& global, const std::string& address) {
   links::Listener listener(links::parse_address(address));
-  const auto say = [&](const std::string& line) {
-    if (!global.quiet) write_stderr("halmark: " + line + '\n');
-  };
-  say("answering on " + listener.address().text() + " until Ctrl-C");
-  answer_clients(listener, interrupted, say);
-  return {.exit_code = interrupt_exit_code()};
+  const auto note = [&](const std::string& line) { say(global, line); };
+  note("answering on " + listener.address().text() + " until Ctrl-C");
+  answer_clients(listener, interrupted, note);
+  return {};
 }
 
 CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
@@ -41,17 +36,17 @@ CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
     asked.memory_bytes_per_s = memory->bytes_per_s;
   }
   const HeldInterrupts until_reported;
-  Progress progress(global, "fabric probe");
-  std::optional<RunPeaks> unjudged;
+  std::optional<MeasuringSession> session;
   for (const FoundPlugin& plugin : find_plugins(global)) {
     if (!plugin.is_loaded() || plugin.description->name != "cpu" || !plugin.description->has_comm)
       continue;
-    asked.measuring = measuring_with(global, machine, plugin, unjudged);
-    asked.measuring->progress = campaign_progress(progress);
+    session.emplace(global, "fabric probe", &plugin, machine);
+    session->measuring.peaks = nullptr;
+    asked.measuring = session->measuring;
   }
   tune::ProbedFabric probed = tune::probe_fabric(asked);
-  progress.finish();
-  CommandResult result = shown(std::move(probed.view));
+  if (session) session->finish();
+  CommandResult result = std::move(probed.view);
   if (probed.file.empty()) {
     result.text += "interrupted: no fabric file\n";
   } else if (options.out.empty()) {
@@ -60,7 +55,6 @@ CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
     write_whole_file(probed.file, options.out);
     result.text += "written to " + options.out + '\n';
   }
-  if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }
 
@@ -84,11 +78,11 @@ Action add_fabric(OptionSet& app) {
   probed.add_option("--disk", probing->asked.disk, "Folder on the storage that is a tier");
   probed.add_option("--id", probing->asked.id, "Id of the fabric");
   probed.add_option("--out,-o", probing->out, "Fabric file to write (default: printed)");
-  return [asked, collectives, probed, probing](const GlobalOptions& global) {
+  return [asked, collectives, probed, probing](const GlobalOptions& global) -> CommandResult {
     if (probed.is_chosen()) return probe(global, *probing);
     const auto folders = config_dirs("fabrics");
-    return shown(collectives.is_chosen() ? pages::collectives_page(*asked, folders)
-                                         : pages::fabric_page(asked->fabric, folders));
+    return collectives.is_chosen() ? pages::collectives_page(*asked, folders)
+                                   : pages::fabric_page(asked->fabric, folders);
   };
 }
 

@@ -3,7 +3,6 @@
 #include "cli/console/session.hpp"
 #include "fleet/agent_loop.hpp"
 #include "fleet/nodes/node_check.hpp"
-#include "host/process/interrupt.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -15,21 +14,19 @@ CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o, 
   const std::vector<FoundPlugin> found = find_plugins(global);
   if (checks) {
     fleet::NodeCheck check = fleet::check_node({machine, found}, o.url, o.node);
-    return shown(std::move(check.view), check.exit_code);
+    return {std::move(check.view), check.exit_code};
   }
   ensure_cpu_peaks(global, machine);
-  if (interrupted()) return {.exit_code = interrupt_exit_code()};
+  if (interrupted()) return {};
   o.worker_limits = worker_limits_of(global);
   o.stop = interrupts();
   if (!global.quiet) o.say = [](const std::string& line) { write_stderr(line); };
-  const report::View served = fleet::serve_node({machine, found}, o);
-  return shown(served, interrupted() ? interrupt_exit_code() : ExitCode::ok);
+  return fleet::serve_node({machine, found}, o);
 }
 
 CommandResult execute_launch(const fleet::LaunchOrder& order) {
   fleet::Launched launched = fleet::launch(order, program_path().string());
-  return shown(std::move(launched.view),
-               launched.are_all_started ? ExitCode::ok : ExitCode::partial);
+  return {std::move(launched.view), launched.are_all_started ? ExitCode::ok : ExitCode::partial};
 }
 
 }  // namespace
@@ -53,7 +50,7 @@ Action add_agent(OptionSet& app) {
 Action add_fleet(OptionSet& app) {
   const auto url =
       app.add<std::string>("url", "Shared database: postgresql://USER@HOST/DATABASE").required();
-  return [url](const GlobalOptions&) { return shown(fleet::view_of(*url)); };
+  return [url](const GlobalOptions&) { return fleet::view_of(*url); };
 }
 
 Action add_launch(OptionSet& app) {

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "cli/console/session.hpp"
-#include "host/process/interrupt.hpp"
 #include "judge/verdict_view.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -27,24 +26,19 @@ CommandResult execute(const GlobalOptions& global, JudgeOptions o) {
   const std::vector<KernelCase> cases = tune::kernel_cases(o.asked);
   LocalMachine machine = local_machine();
   rows_are_of(machine, machinery, o.asked.device);
-  const HeldInterrupts until_reported;
-  std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(global, machine, machinery, peaks);
-  measuring.rounds = o.rounds;
-  measuring.seconds = o.seconds;
-  Progress progress(global, "judge");
-  measuring.progress = campaign_progress(progress);
-  tune::KeptRows kept = kept_rows(global, machine, {});
-  measuring.sink = keeping_sink(kept, peaks, machine.cores);
-  const judge::Judged judged = judge::judge_source(o.request, cases, measuring, found);
-  progress.finish();
-  if (peaks) machine.measured = peaks->device();
-  const judge::Verdict verdict = judge::verdict_of(judged, reporting_machine(machine));
+  MeasuringSession session(global, "judge", &machinery, machine);
+  session.measuring.rounds = o.rounds;
+  session.measuring.seconds = o.seconds;
+  session.keep();
+  const judge::Judged judged = judge::judge_source(o.request, cases, session.measuring, found);
+  // What was seen of the peaks judges these rows, and is not kept: it may be the source's own.
+  session.progress.finish();
+  if (session.peaks) session.machine.measured = session.peaks->device();
+  const judge::Verdict verdict = judge::verdict_of(judged, session.judge());
   report::View view = judge::verdict_view(verdict, judged);
   report::add_assumed(view, assumed);
-  CommandResult result = shown(std::move(view));
-  result.exit_code = interrupted() ? interrupt_exit_code() : judge::exit_code_of(verdict);
-  say_what_is_kept(global, kept, result);
+  CommandResult result = {std::move(view), judge::exit_code_of(verdict)};
+  session.say_what_is_kept(result);
   return result;
 }
 

@@ -6,10 +6,8 @@
 #include <new>
 #include <string_view>
 
-#include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
+#include "cli/console/command.hpp"
 #include "core/version.hpp"
-#include "host/process/interrupt.hpp"
 #include "options/usage_error.hpp"
 #include "pages/help/first_help.hpp"
 #include "tune/plan/plain_question.hpp"
@@ -26,13 +24,14 @@ int finish(const GlobalOptions& options, const Command& command, const CommandRe
     for (const Warning& w : result.warnings) write_stderr(warning_line(w));
   }
   if (error != nullptr && !options.json) write_stderr("halmark: " + error->line() + '\n');
-  if (error == nullptr && says_lost_output()) return static_cast<int>(ExitCode::error);
+  if (error == nullptr && report::says_lost_output()) return static_cast<int>(ExitCode::error);
   return static_cast<int>(error != nullptr ? error->exit_code() : result.exit_code);
 }
 
 int run_command(const GlobalOptions& options, const Command& command, const Action& action) {
   try {
     CommandResult result = action(options);
+    if (interrupted()) result.exit_code = interrupt_exit_code();
     if (options.json)
       std::ranges::copy(*options.insecure_plugins, std::back_inserter(result.warnings));
     return finish(options, command, result, nullptr);

@@ -3,8 +3,6 @@
 #include <memory>
 
 #include "cli/console/session.hpp"
-#include "host/process/interrupt.hpp"
-#include "journal/sqlite/writer_lock.hpp"
 #include "report/views/device_views.hpp"
 #include "tune/search/kernels/device_peaks.hpp"
 
@@ -16,55 +14,42 @@ struct PeaksOptions {
   std::string out, backend = "cpu", device = "0";
 };
 
-Device measured_on_device(const GlobalOptions& global, const FoundPlugin& plugin,
-                          const protocol::DeviceDescription& device, const LocalMachine& machine,
+Device measured_on_device(const GlobalOptions& global, const PluginDevice& on,
                           const PeaksOptions& options, const std::string& path) {
+  const protocol::DeviceDescription& device = check_device(on.plugin, options.device);
   if (!device.is_apart()) {
     throw refused("device " + options.device + " of " + options.backend +
                       " computes on this machine's CPU, as far as the host's clock can tell",
                   {}, "halmark peaks without --backend measures what bounds it");
   }
-  const HeldInterrupts until_written;
-  Progress progress(global, "peaks");
-  std::optional<RunPeaks> unjudged;
-  tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, unjudged);
-  measuring.progress = campaign_progress(progress);
-  if (!options.is_long) measuring.rounds = 1;
-  return tune::measure_device_peaks({.plugin = *plugin.description,
+  MeasuringSession session(global, "peaks", &on.plugin, on.machine);
+  session.measuring.peaks = nullptr;
+  if (!options.is_long) session.measuring.rounds = 1;
+  return tune::measure_device_peaks({.plugin = *on.plugin.description,
                                      .device = device,
-                                     .fingerprint = machine.rows_fingerprint,
+                                     .fingerprint = on.machine.rows_fingerprint,
                                      .path = path,
-                                     .datasheet = machine.datasheet,
+                                     .datasheet = on.machine.datasheet,
                                      .utc = journal::utc_now(),
-                                     .measuring = std::move(measuring),
-                                     .limits = worker_limits_of(global),
+                                     .measuring = session.measuring,
+                                     .limits = session.measuring.worker_limits,
                                      .is_quick = !options.is_long});
 }
 
 CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) {
-  LocalMachine machine = local_machine();
-  const auto path_of = [&](const std::string& fingerprint) {
-    return options.out.empty() ? measured_device_path(fingerprint).string() : options.out;
-  };
-  std::string path = path_of(machine.fingerprint);
-  Device device;
-  if (options.backend == "cpu") {
-    // Its probes are the host's: only a name that is not the CPU's asks a plugin for those there
-    // are.
-    if (options.device != "0") {
-      const std::vector<FoundPlugin> found = find_plugins(global);
-      check_device(plugin_of(found, options.backend), options.device);
-    }
-    device = measured_peaks(global, machine, !options.is_long, path);
-  } else {
-    const std::vector<FoundPlugin> found = find_plugins(global);
-    const FoundPlugin& plugin = plugin_of(found, options.backend);
-    const protocol::DeviceDescription& asked = check_device(plugin, options.device);
-    rows_are_of(machine, plugin, options.device);
-    path = path_of(machine.rows_fingerprint);
-    device = measured_on_device(global, plugin, asked, machine, options, path);
+  const bool is_cpu = options.backend == "cpu";
+  // Probes of the CPU are the host's: only a name that is not the CPU's asks a plugin for those
+  // there are.
+  std::optional<PluginDevice> on;
+  if (!is_cpu || options.device != "0") {
+    on.emplace(plugin_device(global, options.backend, options.device));
   }
-  CommandResult result = shown(report::measured_device_view(device, machine.datasheet));
+  const LocalMachine machine = is_cpu ? local_machine() : on->machine;
+  const std::string path =
+      options.out.empty() ? measured_device_path(machine.rows_fingerprint).string() : options.out;
+  const Device device = is_cpu ? measured_peaks(global, machine, !options.is_long, path)
+                               : measured_on_device(global, *on, options, path);
+  CommandResult result = report::measured_device_view(device, machine.datasheet);
   result.data["path"] = path;
   if (const std::string busy = report::busy_text(device); !busy.empty()) {
     result.warnings.push_back(
@@ -72,7 +57,6 @@ CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) 
   }
   result.text +=
       (interrupted() ? "interrupted: nothing was written to " : "written to ") + path + '\n';
-  if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }
 

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "cli/console/session.hpp"
-#include "host/process/interrupt.hpp"
 #include "plan/shard_places.hpp"
 #include "report/views/validation_view.hpp"
 #include "tune/devices/node_job.hpp"
@@ -24,18 +23,15 @@ struct RunOptions {
 };
 
 CommandResult shown_run(const Configuration& configuration, const tune::RunOutcome& outcome) {
+  const Evaluation& evaluation = outcome.evaluation;
   report::View run = report::validation_view(*outcome.validation);
-  CommandResult result{
-      .exit_code =
-          interrupted() ? interrupt_exit_code() : tune::exit_code_of(outcome.validation->status),
-      .data = {{"deployment", configuration},
-               {"estimate",
-                outcome.evaluation.estimate ? Json(*outcome.evaluation.estimate) : Json(nullptr)},
-               {"run", std::move(run.data)}},
-      .text = run.text + report::kernel_energy_text(outcome.evaluation)};
-  if (!outcome.evaluation.estimate) {
-    result.data["estimate_reason"] = outcome.evaluation.reason;
-  }
+  CommandResult result = {
+      {.data = {{"deployment", configuration},
+                {"estimate", evaluation.estimate ? Json(*evaluation.estimate) : Json(nullptr)},
+                {"run", std::move(run.data)}},
+       .text = run.text + report::kernel_energy_text(evaluation)},
+      tune::exit_code_of(outcome.validation->status)};
+  if (!evaluation.estimate) result.data["estimate_reason"] = evaluation.reason;
   return result;
 }
 
@@ -66,31 +62,23 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
   target.in_stack = !options.is_isolated;
   target.fabric = tune::named_fabric(options.fabric, configuration, config_dirs("fabrics"));
   tune::require_runnable(spec, configuration, target);  // before anything is written
-  const HeldInterrupts until_reported;
-  Progress progress(global, "run");
-  std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
-  measuring.job = tune::require_nodes(options.nodes, plugin);
-  if (options.rounds) measuring.rounds = *options.rounds;
-  if (named) named->measure_with(measuring);
-  measuring.progress = campaign_progress(progress);
-  tune::KeptRows kept = kept_rows(global, machine, {.is_off = options.keeps_nothing},
-                                  named ? named->lines() : std::vector<std::string>{});
-  measuring.sink = named ? keeping_sink(kept, *named) : keeping_sink(kept, peaks, machine.cores);
+  MeasuringSession session(global, "run", &plugin, machine, named ? &*named : nullptr);
+  session.measuring.job = tune::require_nodes(options.nodes, plugin);
+  if (options.rounds) session.measuring.rounds = *options.rounds;
+  session.keep({.is_off = options.keeps_nothing});
   const tune::RunOutcome outcome =
-      tune::run_configuration(spec, configuration, target, measuring, options.seconds);
-  progress.finish();
-  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
+      tune::run_configuration(spec, configuration, target, session.measuring, options.seconds);
+  session.finish();
   if (!outcome.validation) {
-    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+    if (interrupted()) return {};
     throw Error(ExitCode::partial, "no estimate: " + outcome.evaluation.reason);
   }
   if (!interrupted()) {
-    kept.append(outcome.evaluation);
-    kept.append(*outcome.validation);
+    session.kept->append(outcome.evaluation);
+    session.kept->append(*outcome.validation);
   }
   CommandResult result = shown_run(configuration, outcome);
-  say_what_is_kept(global, kept, result);
+  session.say_what_is_kept(result);
   return result;
 }
 

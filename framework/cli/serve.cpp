@@ -1,11 +1,8 @@
 // halmark serve: the page over everything that is computed here, for the browsers of this machine.
-#include "cli/serve.hpp"
+#include "cli/shared.hpp"
 
 #include <memory>
 
-#include "cli/console/facts.hpp"
-#include "cli/console/session.hpp"
-#include "host/process/interrupt.hpp"
 #include "pages/serve/static_page.hpp"
 #include "report/report.hpp"
 #include "serve/server.hpp"
@@ -54,9 +51,9 @@ CommandResult execute(const GlobalOptions& global, ServeOptions o) {
   serve::Server server(o.server, page);
   const HeldInterrupts until_closed;
   write_stdout(server.url() + '\n');
-  if (!global.quiet) write_stderr("halmark: " + page.opening_line() + '\n');
+  say(global, page.opening_line());
   server.run(interrupted);
-  return {.exit_code = interrupt_exit_code()};
+  return {};
 }
 
 }  // namespace
@@ -64,9 +61,10 @@ CommandResult execute(const GlobalOptions& global, ServeOptions o) {
 void write_page(const GlobalOptions& global, const pages::PageState& state, const std::string& file,
                 CommandResult& result, const std::vector<std::string>& latency) {
   pages::SimulatorPage page(page_settings(global, {.latency = latency}));
-  write_whole_file(pages::static_page(page, state), file);
   result.data["written"] = file;
-  result.text += "written: " + file + '\n';
+  result.write({file}, [&](const std::string& path) {
+    write_whole_file(pages::static_page(page, state), path);
+  });
 }
 
 Action add_serve(OptionSet& app) {

@@ -4,16 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "cli/console/session.hpp"
-#include "cli/model/model_options.hpp"
-#include "cli/study/study.hpp"
-#include "cli/tune_kernels.hpp"
-#include "cli/tune_latency.hpp"
+#include "cli/shared.hpp"
 #include "deploy/engine_store.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/nodes/planning.hpp"
 #include "history/night_order.hpp"
-#include "host/process/interrupt.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
 #include "pages/front/chosen_point.hpp"
@@ -123,11 +118,11 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   RunReport report = tune::stored_report(*s.store, run.id, judge);
   report.notes = tune::notes_of(run);
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
-  CommandResult result{
-      .exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(run, plan.sweep()),
-      .data = report_json(report),
-      .text = (s.options.is_brief ? brief_text : static_cast<decltype(&brief_text)>(report_text))(
-          report, use_color(s.global), stdout_columns())};
+  const bool color = use_color(s.global);
+  CommandResult result = {
+      {report_json(report), s.options.is_brief ? brief_text(report, color, stdout_columns())
+                                               : report_text(report, color, stdout_columns())},
+      tune::exit_code_of(run, plan.sweep())};
   if (interrupted()) {
     result.text += "interrupted: every finished row is stored; the same command resumes\n";
     return result;
@@ -141,10 +136,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   keep_in_studies(s.global, "the journal has every row", result, [&](StudyStore& store) {
     tune::store_run(store, plan.sweep(), plan.problems(), run);
   });
-  for (const std::string& path : s.options.out.files) {
-    write_report(report, path);
-    result.text += "written: " + path + '\n';
-  }
+  result.write(s.options.out.files, [&](const std::string& path) { write_report(report, path); });
   return result;
 }
 
@@ -152,7 +144,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
   tune::require_nodes(s.options.nodes, s.plugin);
   if (sweep.backend == "cpu" && !s.named) {
     ensure_cpu_peaks(s.global, s.machine);
-    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+    if (interrupted()) return {};
   }
   const auto plan =
       plan_of(sweep, s.machine,
@@ -236,9 +228,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   }
   LocalMachine machine = local_machine();
   std::vector<FoundPlugin> found;
-  if (!find_devices(global, options, sweep, machine, found)) {
-    return {.exit_code = interrupt_exit_code()};
-  }
+  if (!find_devices(global, options, sweep, machine, found)) return {};
   auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
   const auto plan = plan_of(sweep, machine,
@@ -246,7 +236,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
                                 ? WinnerTable{}
                                 : stored_winners(global, machine, sweep.backend, sweep.device),
                             named, options.nodes);
-  if (options.out.is_plan_only) return shown(tune::plan_view(*plan));
+  if (options.out.is_plan_only) return tune::plan_view(*plan);
   if (sweep.nightly)
     note(global, tune::nightly_backup(database_path(global), require_sound_database));
   auto steering = tune::steering_of(options.proposals, *plan);
@@ -286,7 +276,7 @@ CommandResult execute_model(const GlobalOptions& global, TuneOptions options) {
   const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
   options.out.sweep_file = (folder / (asked_name(asked) + ".toml")).string();
   const Sweep sweep = changed_sweep(options, parse_sweep(text, options.out.sweep_file));
-  if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
+  if (options.prints_sweep) return report::View{{{"sweep", text}}, text};
   require_writable(options.out.sweep_file, "--db");
   return execute_sweep(global, options, sweep);
 }

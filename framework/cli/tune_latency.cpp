@@ -1,10 +1,6 @@
 // Both kinds of reports leave the same way: printed, and written where --out says.
-#include "cli/tune_latency.hpp"
+#include "cli/shared.hpp"
 
-#include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
-#include "cli/study/study.hpp"
-#include "host/process/interrupt.hpp"
 #include "pages/front/chosen_point.hpp"
 #include "report/searched_front.hpp"
 #include "report/text/report_text.hpp"
@@ -14,19 +10,6 @@
 
 namespace halmark::cli {
 namespace {
-
-CommandResult printed(const RunReport& report, bool color) {
-  return {.data = report_json(report), .text = report_text(report, color, stdout_columns())};
-}
-CommandResult printed(const ServedReport& report, bool color) {
-  return {.exit_code = report.fits_nothing() ? ExitCode::gate_failed : ExitCode::ok,
-          .data = served_json(report),
-          .text = served_text(report, color, stdout_columns())};
-}
-void write_to(const RunReport& report, const std::string& path) { write_report(report, path); }
-void write_to(const ServedReport& report, const std::string& path) {
-  write_served_report(report, path);
-}
 
 // A priced search has no journal: its front is kept as a study.
 template <class Report>
@@ -47,26 +30,25 @@ CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& pri
   report.command = global.command;
   CommandResult stored;
   std::string below;
+  bool fits = true;
+  if constexpr (is_served) fits = !report.fits_nothing();
   if (!interrupted()) {
     SearchedFront front = priced.front_facts();
     front.origin = keep(global, priced, report, times, stored);
     front = searched_front(report, std::move(front));
     // Without a point the text names the nearest misses; a file cannot be made of them.
-    const bool fits = printed(report, false).exit_code == ExitCode::ok;
     const bool takes_one = is_served || !output.pick.empty();
     if ((!output.written.as.empty() && fits) || (takes_one && !front.points.empty())) {
       below =
           pages::take_point(report, front, {output.pick, output.written, global.db}, stored.data);
     }
   }
-  CommandResult result = printed(report, use_color(global));
-  result.text += below;
+  CommandResult result = {
+      {report_json(report), report_text(report, use_color(global), stdout_columns()) + below},
+      fits ? ExitCode::ok : ExitCode::gate_failed};
   result.warnings = std::move(stored.warnings);
   result.data.update(stored.data);
-  for (const std::string& path : output.files) {
-    write_to(report, path);
-    result.text += "written: " + path + '\n';
-  }
+  result.write(output.files, [&](const std::string& path) { write_report(report, path); });
   return result;
 }
 
@@ -77,7 +59,7 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
                               const tune::ProposalChoice& proposals, const PricingOutput& output) {
   const tune::PricedSweep priced(sweep, choice, config_dirs("models"), config_dirs("devices"),
                                  config_dirs("fabrics"));
-  if (output.is_plan_only) return shown(tune::plan_view(priced.plan()));
+  if (output.is_plan_only) return tune::plan_view(priced.plan());
   const auto steering = tune::steering_of(proposals, priced.plan());
   const HeldInterrupts until_reported;
   Progress progress(global, "search");
@@ -89,11 +71,9 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
   progress.finish();
   if (!output.sweep_file.empty()) write_whole_file(output.sweep_text, output.sweep_file);
   if (auto* served = std::get_if<ServedReport>(&found)) served->assumed = output.assumed;
-  CommandResult result = std::visit(
+  return std::visit(
       [&](auto& report) { return finished(global, priced, std::move(report), times, output); },
       found);
-  if (interrupted()) result.exit_code = interrupt_exit_code();
-  return result;
 }
 
 }  // namespace halmark::cli

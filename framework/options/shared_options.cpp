@@ -70,4 +70,57 @@ void add_case_options(OptionSet& app, tune::CaseRequest& asked, const std::strin
   app.add_option("--device", asked.device, with + ": device of the backend").with("--op");
 }
 
+void add_step_options(OptionSet& app, tune::StepRequest& o) {
+  app.add_option("model", o.model, "Shipped id, alias, or path of a config.json");
+  add_deployment_options(app, o.configuration);
+  app.add_option("--device", o.device, "Known device, or a device file");
+  app.add_option("--fabric", o.fabric,
+                 "With --device: what joins them (fabric show); without it their own link");
+  app.add_option("--devices", o.devices,
+                 "How many there are: halmark model takes the fastest layout that fits; with "
+                 "--dp, --tp, --pp, --cp it keeps these");
+  app.add_option("--cp", o.cp,
+                 "Context parallel: ranks that the tokens of every sequence are split over; "
+                 "prefill and training");
+  app.add_option(
+      "--delta-chunk", o.question.form.delta_chunk,
+      "Gated delta rule in chunks of this number of tokens: what a rank executes; 0 = token by "
+      "token");
+  app.add_flag("--fused-qkv", o.fused_qkv,
+               "Projections of queries, keys and values as one product, as engines have them");
+  app.add_option("--mtp", o.question.drafted,
+                 "Tokens that the model's own prediction modules draft for each decode step; "
+                 "training: that they predict beyond the next");
+  app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
+  app.add_option("--recompute", o.training.recompute,
+                 "Training: none, selective, alternate or full");
+  app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
+  app.add_option("--optimizer", o.training.optimizer,
+                 "Training: none, sgd, momentum, adam or adam8bit");
+  app.add_option("--gradients", o.training.gradients, "Training: dtype of the gradients");
+  app.add_option("--lora-rank", o.training.lora_rank, "Training: low-rank adapters alone");
+}
+
+std::vector<Option> add_request_options(OptionSet& app, AskedSweep& asked) {
+  return {app.add_option("--input", asked.input_tokens,
+                         "Of a model: prompt tokens of a request (default: 1000)")
+              .check(within(1, 1'000'000'000)),
+          app.add_option("--output", asked.output_tokens,
+                         "Of a model: generated tokens of a request (default: 200)")
+              .check(within(1, 1'000'000'000)),
+          app.add_option("--concurrency", asked.concurrency,
+                         "Of a model: requests in flight, one or several (default: 1 to 1024)")
+              .delimiter(','),
+          app.add_option("--dtype", asked.dtypes, precision_help()).delimiter(','),
+          app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s"),
+          app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms")};
+}
+
+void add_level_options(OptionSet& app, StatedLevels& levels) {
+  app.add_option("--slo", levels.slo, "Levels: ttft_ms=500,tpot_ms=30, keys of a sweep's [slo]")
+      .delimiter(',');
+  app.add_option("--ttft", levels.ttft, "Time to the first token at most, 1s");
+  app.add_option("--tpot", levels.tpot, "Time between tokens at most, 30ms");
+}
+
 }  // namespace halmark

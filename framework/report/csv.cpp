@@ -154,9 +154,7 @@ void describe_kernel(CsvRows& csv, const KernelPoint& k) {
   csv("busbw_bytes_per_s", k.busbw_bytes_per_s);
   csv("constant_bytes", k.constant_bytes);
   csv("workspace_bytes", k.workspace_bytes);
-  csv("create_ns", k.one_time.create_ns);
-  csv("pack_ns", k.one_time.pack_ns);
-  csv("first_ns", k.one_time.first_ns);
+  fields(csv, k.one_time);
   csv("bandwidth_share", k.bandwidth_share);
   csv("bandwidth_share_reason", k.bandwidth_share ? "" : k.bandwidth_reason);
   csv("key", k.key);

@@ -20,6 +20,7 @@ namespace {
 using report::element;
 using report::FrontRow;
 using report::html_text;
+using report::list_element;
 using report::PhaseView;
 
 std::string badge(bool is_good, const std::string& text) {
@@ -29,12 +30,6 @@ std::string badge(bool is_good, const std::string& text) {
 
 std::string heading(const std::string& anchor, const std::string& text) {
   return "<h2 id=\"" + anchor + "\">" + html_text(text) + "</h2>\n";
-}
-
-std::string list_of(const std::vector<std::string>& items) {
-  std::string out = "<ul>\n";
-  for (const std::string& item : items) out += element("li", item);
-  return out + "</ul>\n";
 }
 
 std::string state_line(const RunReport& report) {
@@ -151,7 +146,7 @@ std::string contradictions(const RunReport& report) {
          element("p",
                  "Faster than the roof means a wrong unit, dtype, FLOP count or bound; none of "
                  "these is a winner.") +
-         list_of(lines);
+         list_element(lines);
 }
 
 std::string roofline_section(const RunReport& report) {
@@ -250,15 +245,15 @@ std::string refused_configurations(const RunReport& report) {
   }
   if (lines.empty()) return {};
   return "<details class=\"fold\"><summary>" + std::to_string(lines.size()) +
-         " configurations without a result</summary>\n" + list_of(lines) + "</details>\n";
+         " configurations without a result</summary>\n" + list_element(lines) + "</details>\n";
 }
 
 std::string left_out_section(const RunReport& report) {
   std::string out = "<section>\n" + heading("left-out", "What was left out, and warnings");
   out += report.left_out.empty() ? element("p", "The plan left nothing out.")
-                                 : list_of(report.left_out);
+                                 : list_element(report.left_out);
   out += refused_configurations(report);
-  if (!report.warnings.empty()) out += element("h3", "Warnings") + list_of(report.warnings);
+  if (!report.warnings.empty()) out += element("h3", "Warnings") + list_element(report.warnings);
   return out + "</section>\n";
 }
 

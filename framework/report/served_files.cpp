@@ -1,12 +1,6 @@
 // Files of served reports: rows with every figure in full, and which format a suffix asks for.
-#include <algorithm>
-#include <array>
-#include <filesystem>
-
-#include "core/json/json.hpp"
-#include "core/text/error.hpp"
 #include "report/csv_rows.hpp"
-#include "report/report.hpp"
+#include "report/formats.hpp"
 #include "report/served_report.hpp"
 #include "report/times_from.hpp"
 
@@ -63,7 +57,7 @@ void describe_row(report::CsvRows& csv, const FigureRow& r, const ServedReport& 
 
 }  // namespace
 
-std::string served_csv(const ServedReport& r) {
+std::string report_csv(const ServedReport& r) {
   static const ServedPoint none;
   std::vector<FigureRow> rows;
   for (const ServedPoint& p : r.front) rows.push_back({&p.configuration, &p.estimate, &p});
@@ -77,29 +71,20 @@ std::string served_csv(const ServedReport& r) {
 
 namespace {
 
-struct ServedFormat {
-  const char* suffix;
-  std::string (*render)(const ServedReport& report);
-};
-constexpr std::array<ServedFormat, 4> served_formats{
-    {{".html", served_html},
-     {".json", [](const ServedReport& r) { return dump_json(served_json(r), 1) + '\n'; }},
-     {".csv", served_csv},
-     {".md", served_markdown}}};
-
-const ServedFormat& served_format_of(const std::string& path) {
-  const std::string suffix = std::filesystem::path(path).extension();
-  const auto* format = std::ranges::find(served_formats, suffix, &ServedFormat::suffix);
-  if (format != served_formats.end()) return *format;
-  throw refused("unknown format '" + suffix + "' of a report on served deployments", path,
-                "known: .html, .json, .csv, .md");
+const report::Format<ServedReport>& served_format_of(const std::string& path) {
+  static constexpr report::Format<ServedReport> formats[] = {
+      {".html", report_html},
+      {".json", [](const ServedReport& r) { return report::json_text(report_json(r)); }},
+      {".csv", report_csv},
+      {".md", report_markdown}};
+  return report::format_of(path, formats, "unknown format '{}' of a report on served deployments");
 }
 
 }  // namespace
 
 void check_served_report_path(const std::string& path) { served_format_of(path); }
 
-void write_served_report(const ServedReport& r, const std::string& path) {
+void write_report(const ServedReport& r, const std::string& path) {
   write_whole_file(served_format_of(path).render(r), path);
 }
 

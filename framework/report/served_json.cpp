@@ -84,7 +84,7 @@ Json missed_json(const MissedPoint& p) {
 
 }  // namespace
 
-Json served_json(const ServedReport& r) {
+Json report_json(const ServedReport& r) {
   Json out = {
       {"title", r.title},
       {"model", r.model},

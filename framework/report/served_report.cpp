@@ -168,7 +168,7 @@ std::string nearest_miss(const ServedReport& r) {
   return "no configuration fits" + (r.least.empty() ? std::string() : "; " + r.least);
 }
 
-std::string served_text(const ServedReport& r, bool color, int width) {
+std::string report_text(const ServedReport& r, bool color, int width) {
   const auto bold = [&](const std::string& text) {
     return color ? "\x1b[1m" + text + "\x1b[0m" : text;
   };
@@ -215,7 +215,7 @@ std::string served_text(const ServedReport& r, bool color, int width) {
          line("priced in " + report::significant_text(r.priced_s) + " s; nothing was measured");
 }
 
-std::string served_markdown(const ServedReport& r) {
+std::string report_markdown(const ServedReport& r) {
   std::string out = "# " + report::markdown_text(r.title + ": " + r.model) + "\n\n";
   for (const std::string& basis : r.basis) out += "- " + report::markdown_text(basis) + '\n';
   out += "- " + report::markdown_text(request_text(r)) + "\n\n" +
@@ -233,13 +233,8 @@ std::string served_markdown(const ServedReport& r) {
   return out;
 }
 
-std::string served_html(const ServedReport& r) {
-  using report::element;
-  const auto list = [](const std::vector<std::string>& items) {
-    std::string out = "<ul>\n";
-    for (const std::string& item : items) out += element("li", item);
-    return out + "</ul>\n";
-  };
+std::string report_html(const ServedReport& r) {
+  using report::element, report::list_element;
   std::string out = report::page_head(r.title) + "<body>\n<main>\n" +
                     element("h1", r.title + ": " + r.model) + element("p", request_text(r));
   for (const std::string& text : answer_lines(r)) out += element("p", text);
@@ -253,12 +248,12 @@ std::string served_html(const ServedReport& r) {
            report::table_html(front_table(r, all_points(r)), "front");
   }
   if (!r.least.empty() && !r.front.empty()) out += element("p", "too large: " + r.least);
-  out += list(counts(r));
+  out += list_element(counts(r));
   std::vector<std::string> missed;
   for (const MissedPoint& p : r.nearest) missed.push_back(missed_text(p));
-  if (!missed.empty()) out += element("h2", "nearest that miss a level") + list(missed);
-  return out + element("h2", "where the times are from") + list(r.basis) +
-         list(origins(r, r.chosen ? Points{r.chosen->index} : all_points(r))) +
+  if (!missed.empty()) out += element("h2", "nearest that miss a level") + list_element(missed);
+  return out + element("h2", "where the times are from") + list_element(r.basis) +
+         list_element(origins(r, r.chosen ? Points{r.chosen->index} : all_points(r))) +
          element("p", probability_basis(r)) + "</main>\n</body>\n</html>\n";
 }
 

@@ -78,16 +78,16 @@ std::string served_label(const Configuration& configuration);
 std::string nearest_miss(const ServedReport& report);
 
 // In lines of at most `width` columns; no cell is cut. Without limit for files and pipes.
-std::string served_text(const ServedReport& report, bool color,
+std::string report_text(const ServedReport& report, bool color,
                         int width = report::unlimited_width);
-std::string served_markdown(const ServedReport& report);
-std::string served_csv(const ServedReport& report);
-std::string served_html(const ServedReport& report);  // one page, which loads nothing
-Json served_json(const ServedReport& report);
+std::string report_markdown(const ServedReport& report);
+std::string report_csv(const ServedReport& report);
+std::string report_html(const ServedReport& report);  // one page, which loads nothing
+Json report_json(const ServedReport& report);
 
 // As check_report_path.
 void check_served_report_path(const std::string& path);
 // By suffix (.html .json .csv .md). Throws Error: exit 2 for another, exit 1 for a storage error.
-void write_served_report(const ServedReport& report, const std::string& path);
+void write_report(const ServedReport& report, const std::string& path);
 
 }  // namespace halmark

@@ -1,37 +1,23 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 
-#include "core/json/json.hpp"
-#include "core/text/error.hpp"
-#include "report/report.hpp"
+#include "report/formats.hpp"
 
 namespace halmark {
 namespace {
 
-struct Format {
-  const char* suffix;
-  std::string (*render)(const RunReport& report);
-};
-
-constexpr std::array<Format, 4> formats{{
-    {".json", [](const RunReport& r) { return dump_json(report_json(r), 1) + '\n'; }},
-    {".csv", report_csv},
-    {".md", report_markdown},
-    {".html", report_html},
-}};
-
-const Format& format_of(const std::string& path) {
-  const std::string suffix = std::filesystem::path(path).extension();
-  for (const Format& format : formats) {
-    if (suffix == format.suffix) return format;
-  }
-  throw refused("unknown report format '" + suffix + "'", path, "known: .json, .csv, .md, .html");
+const report::Format<RunReport>& format_of(const std::string& path) {
+  static constexpr report::Format<RunReport> formats[] = {
+      {".json", [](const RunReport& r) { return report::json_text(report_json(r)); }},
+      {".csv", report_csv},
+      {".md", report_markdown},
+      {".html", report_html}};
+  return report::format_of(path, formats, "unknown report format '{}'");
 }
 
 Error storage_error(const std::string& path, const char* verb) {

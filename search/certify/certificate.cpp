@@ -1,5 +1,7 @@
 #include "search/certify/certificate.hpp"
 
+#include "core/text/enum_names.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -275,15 +277,7 @@ class Builder {
 }  // namespace
 
 std::string_view certificate_state_name(CertificateState state) {
-  switch (state) {
-    case CertificateState::certified:
-      return "certified";
-    case CertificateState::within_eps:
-      return "certified within eps";
-    case CertificateState::open:
-      return "open";
-  }
-  return "open";
+  return enum_names<CertificateState>("certified", "certified within eps", "open").of(state);
 }
 
 Certificate make_certificate(const Certifier& certifier) {

@@ -169,12 +169,12 @@ TEST(GoldenServed, a_search_over_loads_becomes_the_same_tables) {
                                         {Objective::tokens_per_s_per_device, 90, 100}}});
   }
   r.priced_s = 1.234;
-  EXPECT_TRUE(is_as_expected(served_text(r, false), "served.txt"));
-  EXPECT_TRUE(is_as_expected(served_markdown(r), "served.md"));
-  EXPECT_TRUE(is_as_expected(served_csv(r), "served.csv"));
+  EXPECT_TRUE(is_as_expected(report_text(r, false), "served.txt"));
+  EXPECT_TRUE(is_as_expected(report_markdown(r), "served.md"));
+  EXPECT_TRUE(is_as_expected(report_csv(r), "served.csv"));
   r.front.erase(r.front.begin() + 3, r.front.end());
   r.nearest.resize(1);
-  EXPECT_TRUE(is_as_expected(reviewable(served_json(r)), "served.json"));
+  EXPECT_TRUE(is_as_expected(reviewable(report_json(r)), "served.json"));
 }
 
 // Without levels, intervals or a front, what is absent is said in words.
@@ -185,7 +185,7 @@ TEST(GoldenServed, a_search_that_found_nothing_says_so) {
   r.nearest.resize(12, {.configuration = served_configuration(1, 8, ServingMode::aggregated),
                         .estimate = served_estimate(3, false),
                         .violations = {{Objective::tpot, 2e6, 1e6}}});
-  EXPECT_TRUE(is_as_expected(served_text(r, true) + served_markdown(r), "served_nothing.txt"));
+  EXPECT_TRUE(is_as_expected(report_text(r, true) + report_markdown(r), "served_nothing.txt"));
 }
 
 TEST(GoldenText, a_single_changed_byte_is_found_and_its_line_told) {

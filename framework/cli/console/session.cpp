@@ -1,13 +1,12 @@
 #include "cli/console/session.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/numeric/cast.hpp"
 #include "core/ranges.hpp"
 #include "core/version.hpp"
-#include "host/process/interrupt.hpp"
 #include "journal/place.hpp"
-#include "journal/sqlite/writer_lock.hpp"
 #include "tune/evaluate/machine_peaks.hpp"
 #include "tune/stored/stored_winners.hpp"
 
@@ -60,25 +59,6 @@ std::vector<FoundPlugin> find_plugins(const GlobalOptions& options) {
   return found;
 }
 
-std::optional<RunPeaks> run_peaks(const LocalMachine& machine) {
-  if (!machine.measured) return std::nullopt;
-  return RunPeaks(*machine.measured, journal::utc_now);
-}
-
-tune::KernelMeasuring measuring_with(const GlobalOptions& global, const LocalMachine& machine,
-                                     const FoundPlugin& plugin, std::optional<RunPeaks>& peaks) {
-  tune::KernelMeasuring out;
-  out.limits = machine.limits;
-  out.worker_limits = worker_limits_of(global);
-  if (machine.limits.rounds) out.rounds = static_cast<int>(*machine.limits.rounds);
-  out.backend = plugin.description->name;
-  out.plugin_path = plugin.path;
-  out.plugin_hash = plugin.hash;
-  out.peaks = peaks ? &*peaks : nullptr;
-  out.stop = interrupts();
-  return out;
-}
-
 WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& machine,
                            const std::string& backend, const std::string& device) {
   const std::string path = database_path(global);
@@ -115,42 +95,85 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
 
 void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine) {
   if (machine.measured || machine.told) return;
-  if (!global.quiet && !global.json) {
-    write_stderr("halmark: measuring this machine's peaks first (once)\n");
-  }
+  if (!global.json) say(global, "measuring this machine's peaks first (once)");
   machine.measured =
       measured_peaks(global, machine, true, measured_device_path(machine.fingerprint).string());
 }
 
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
   if (peaks == nullptr || !peaks->has_seen()) return;
+  const std::string& of = machine.is_apart ? machine.rows_fingerprint : machine.fingerprint;
   const std::string why_not =
-      tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
+      tune::keep_seen_peaks(peaks->seen(), measured_device_path(of).string());
   if (!why_not.empty()) write_stderr("halmark: peaks of this run are not kept: " + why_not + '\n');
 }
 
-tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine, Keeping keeping,
-                         const std::vector<std::string>& device_lines) {
-  std::vector<std::string> lines = run_lines(global, machine);
-  lines.insert(lines.end(), device_lines.begin(), device_lines.end());
-  return {{.database = database_path(global),
-           .is_asked = keeping.is_asked || !global.db.empty(),
-           .is_off = keeping.is_off},
-          {.command = global.command,
-           .fingerprint = machine.rows_fingerprint,
-           .tool_version = tool_version,
-           .tool_build = tool_build,
-           .started_utc = journal::utc_now()},
-          lines};
+PluginDevice plugin_device(const GlobalOptions& global, const std::string& backend,
+                           const std::string& device) {
+  std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, backend);
+  check_device(plugin, device);
+  LocalMachine machine = local_machine();
+  rows_are_of(machine, plugin, device);
+  return {std::move(found), plugin, std::move(machine)};  // a moved vector keeps its elements
 }
 
-void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
-                      CommandResult& result) {
+MeasuringSession::MeasuringSession(const GlobalOptions& global_options, const std::string& title,
+                                   const FoundPlugin* plugin, LocalMachine machine_of_rows,
+                                   tune::NamedDevices* named_devices)
+    : global(global_options),
+      machine(std::move(machine_of_rows)),
+      named(named_devices),
+      progress(global, title) {
+  if (named == nullptr && machine.measured) peaks.emplace(*machine.measured, journal::utc_now);
+  measuring.limits = machine.limits;
+  measuring.worker_limits = worker_limits_of(global);
+  if (machine.limits.rounds) measuring.rounds = static_cast<int>(*machine.limits.rounds);
+  if (plugin != nullptr) {
+    measuring.backend = plugin->description->name;
+    measuring.plugin_path = plugin->path;
+    measuring.plugin_hash = plugin->hash;
+  }
+  measuring.peaks = peaks ? &*peaks : nullptr;
+  measuring.stop = interrupts();
+  measuring.progress = campaign_progress(progress);
+  if (named != nullptr) named->measure_with(measuring);
+}
+
+void MeasuringSession::keep(Keeping keeping) {
+  std::vector<std::string> lines = run_lines(global, machine);
+  if (named != nullptr) std::ranges::move(named->lines(), std::back_inserter(lines));
+  kept.emplace(tune::KeptRows::Place{.database = database_path(global),
+                                     .is_asked = keeping.is_asked || !global.db.empty(),
+                                     .is_off = keeping.is_off},
+               RunInfo{.command = global.command,
+                       .fingerprint = machine.rows_fingerprint,
+                       .tool_version = tool_version,
+                       .tool_build = tool_build,
+                       .started_utc = journal::utc_now()},
+               lines);
+  measuring.sink =
+      named != nullptr ? keeping_sink(*kept, *named) : keeping_sink(*kept, peaks, machine.cores);
+}
+
+void MeasuringSession::finish() {
+  progress.finish();
+  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
+  if (peaks) machine.measured = peaks->device();
+}
+
+tune::ReportingMachine MeasuringSession::judge() const {
+  tune::ReportingMachine out = reporting_machine(machine);
+  if (named != nullptr) named->judge_in(out);
+  return out;
+}
+
+void MeasuringSession::say_what_is_kept(CommandResult& result) const {
   result.data["stored"] = nullptr;
-  if (kept.run()) {
-    result.data["stored"] = {{"database", database_path(global)}, {"run", *kept.run()}};
-  } else if (!kept.reason().empty()) {
-    result.warnings.push_back({"W-DB-01", "database", "not stored: " + kept.reason(),
+  if (kept->run()) {
+    result.data["stored"] = {{"database", database_path(global)}, {"run", *kept->run()}};
+  } else if (!kept->reason().empty()) {
+    result.warnings.push_back({"W-DB-01", "database", "not stored: " + kept->reason(),
                                "the figures above are complete; --db names another database"});
   }
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
+#include "cli/console/command.hpp"
 #include "host/plugin/plugin_choice.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "plan/worker_limits.hpp"
 #include "tune/devices/named_devices.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
@@ -29,12 +29,6 @@ WorkerLimits worker_limits_of(const GlobalOptions& options, const StatedLimits& 
 // interrupted.
 std::vector<FoundPlugin> find_plugins(const GlobalOptions& options);
 
-// The measured peaks of this machine as a run refines them; nothing when there are none.
-std::optional<RunPeaks> run_peaks(const LocalMachine& machine);
-// How kernels of this plugin are measured here; rounds and hooks are the command's. Refers to the
-// peaks.
-tune::KernelMeasuring measuring_with(const GlobalOptions& global, const LocalMachine& machine,
-                                     const FoundPlugin& plugin, std::optional<RunPeaks>& peaks);
 // The winner table of this machine and the backend's build. The database may be absent and the
 // plugin too: looks for it only when there are winners of this machine at all. Opens no device.
 WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& machine,
@@ -47,20 +41,49 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
 // The CPU's, once, where there are none yet; says so on stderr.
 void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine);
 
-// Adds what a run saw of the peaks to the device file of this machine, where there is one. `peaks`
-// may be null.
+// Adds what a run saw of the peaks to the device file of what was measured, where there is one.
+// `peaks` may be null.
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks);
+
+// A device of a backend, the plugin that drives it, and this machine as rows of it see it.
+struct PluginDevice {
+  std::vector<FoundPlugin> found;
+  const FoundPlugin& plugin;
+  LocalMachine machine;
+};
+// Throws Error as plugin_of and check_device do.
+PluginDevice plugin_device(const GlobalOptions& global, const std::string& backend,
+                           const std::string& device);
 
 // Where rows of the command go: the results database, unless it is off. Named with --db, or asked
 // for otherwise, it has to be there.
 struct Keeping {
   bool is_asked = false, is_off = false;
 };
-tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine, Keeping keeping,
-                         const std::vector<std::string>& device_lines = {});
-// Adds `stored` to the data, and a warning where rows could not be kept.
-void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
-                      CommandResult& result);
+
+// Kernels measured for one command, shown as it goes on: of one plugin, judged by the measured
+// peaks of this machine, or of named devices by theirs (either may be null). Holds interrupts until
+// it is reported.
+struct MeasuringSession {
+  MeasuringSession(const GlobalOptions& global, const std::string& title, const FoundPlugin* plugin,
+                   LocalMachine machine, tune::NamedDevices* named = nullptr);
+  // Rows go to the results database from now on.
+  void keep(Keeping keeping = {});
+  // Nothing more is measured; what was seen of the peaks counts from now on.
+  void finish();
+  tune::ReportingMachine judge() const;
+  // Adds `stored` to the data, and a warning where rows could not be kept.
+  void say_what_is_kept(CommandResult& result) const;
+
+  const GlobalOptions& global;
+  LocalMachine machine;
+  tune::NamedDevices* named;
+  HeldInterrupts until_reported;
+  std::optional<RunPeaks> peaks;
+  Progress progress;
+  tune::KernelMeasuring measuring;  // its rounds are the machine's; refers to this
+  std::optional<tune::KeptRows> kept;
+};
 
 // Names the rows that were left out, and makes the command end as damage does (exit 2).
 void say_what_is_damaged(const Store& store, const std::string& path, CommandResult& result);

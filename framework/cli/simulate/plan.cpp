@@ -1,10 +1,7 @@
 // halmark simulate plan: which shard holds what of a model, and what a step of it takes.
 #include <memory>
 
-#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
-#include "cli/console/terminal.hpp"
-#include "cli/simulate/simulate.hpp"
 #include "pages/simulate/sharding_page.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/shards/shard_planning.hpp"
@@ -61,12 +58,12 @@ Action add_simulate_plan(OptionSet& app) {
     o->asked.journal = store.get();
     o->asked.fingerprint = devices.front().is_measured ? machine.fingerprint : "";
     o->page.width = stdout_columns();
-    return shown(pages::sharding_page(
+    return pages::sharding_page(
         tune::plan_shards(
             spec,
             deployment_from(o->configuration, spec, tune::precision_facts(spec, devices.front())),
             devices, o->asked, config_dirs("fabrics")),
-        o->page));
+        o->page);
   };
 }
 

@@ -1,8 +1,7 @@
 // halmark simulate serving: what a stream of requests experiences of a server.
 #include <memory>
 
-#include "cli/console/facts.hpp"
-#include "cli/serve.hpp"
+#include "cli/shared.hpp"
 #include "pages/serve/state/served_state.hpp"
 #include "pages/simulate/serving_page.hpp"
 #include "report/report.hpp"
@@ -23,9 +22,9 @@ CommandResult execute(const GlobalOptions& global, tune::ServingQuestion q,
   if (q.latency.sources.empty()) q.latency.sources = tune::default_sources();
   q.keeps_timeline = !files.events.empty() || !files.perfetto.empty();
   const auto s = tune::simulate_serving(q, config_dirs("models"), config_dirs("devices"));
-  CommandResult out = shown(pages::serving_page(
-      {s.configuration, s.layout, s.plan, s.room, s.levels, s.record, s.summary, s.closed_form,
-       s.keeps_ttft, s.keeps_tpot, s.ranges, s.basis, s.saturation}));
+  CommandResult out = pages::serving_page({s.configuration, s.layout, s.plan, s.room, s.levels,
+                                           s.record, s.summary, s.closed_form, s.keeps_ttft,
+                                           s.keeps_tpot, s.ranges, s.basis, s.saturation});
   if (!files.events.empty()) {
     write_whole_file(serving::events_text(s.record.timeline), files.events);
     out.text += "events written to " + files.events + '\n';

@@ -4,10 +4,8 @@
 #include <memory>
 
 #include "bisect/bisect_view.hpp"
-#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "history/comparison.hpp"
-#include "host/process/interrupt.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -21,26 +19,17 @@ struct BisectOptions {
   double seconds = 0.05;
 };
 
-// Holds what measuring refers to.
-struct PluginPairs {
-  LocalMachine machine = local_machine();
-  std::optional<RunPeaks> peaks = run_peaks(machine);
-  bisect::MeasurePair measure;
-  std::string measured;
-
-  PluginPairs(const GlobalOptions& global, const BisectOptions& o) {
-    std::vector<KernelCase> cases = tune::duet_cases(o.asked, o.series, database_path(global));
-    measured = o.plugin + ' ' + std::to_string(o.seconds);
-    for (const KernelCase& kernel_case : cases) measured += '\n' + kernel_case.key();
-    // The plugins are those that the builds make: none has to be found here before.
-    FoundPlugin built;
-    built.description.emplace().name = o.asked.backend;
-    tune::LiveComparison live{.measuring = measuring_with(global, machine, built, peaks)};
-    live.measuring.seconds = o.seconds;
-    measure =
-        bisect::pairs_of_plugin(std::move(cases), o.plugin, live, global.allows_insecure_plugins);
-  }
-};
+// Pairs of the plugin that the builds make: none has to be found here before. Refers to `session`.
+bisect::MeasurePair pairs_of_plugin(const GlobalOptions& global, const BisectOptions& o,
+                                    MeasuringSession& session, std::string& measured) {
+  std::vector<KernelCase> cases = tune::duet_cases(o.asked, o.series, database_path(global));
+  measured = o.plugin + ' ' + std::to_string(o.seconds);
+  for (const KernelCase& kernel_case : cases) measured += '\n' + kernel_case.key();
+  session.measuring.backend = o.asked.backend;
+  session.measuring.seconds = o.seconds;
+  return bisect::pairs_of_plugin(std::move(cases), o.plugin, {.measuring = session.measuring},
+                                 global.allows_insecure_plugins);
+}
 
 CommandResult execute(const GlobalOptions& global, BisectOptions& o) {
   if (o.measure.empty() == o.plugin.empty()) {
@@ -48,27 +37,24 @@ CommandResult execute(const GlobalOptions& global, BisectOptions& o) {
                   "--measure './bench' or --built build/lib/hm_x.so --op gemm");
   }
   o.request.floor = history::parse_floor(o.floor, "--floor");
-  const HeldInterrupts until_reported;
+  MeasuringSession session(global, "bisect", nullptr,
+                           o.plugin.empty() ? LocalMachine{} : local_machine());
+  Progress& progress = session.progress;
   o.request.stop = interrupts();
-  Progress progress(global, "bisect");
   o.request.note = [&](const std::string& line) { progress.note(line); };
   o.request.progress = [&](std::size_t pairs, const std::string& revision) {
     progress.step(pairs, static_cast<std::size_t>(o.request.pairs_max), 0, revision, -1);
   };
-  std::optional<PluginPairs> plugin;
   if (o.plugin.empty()) {
     o.request.measured = o.measure + '\n' + o.figure;
     o.request.measure = bisect::pairs_of_command(
         o.measure, o.figure, {o.measure_limit_s, "--measure-limit", o.request.stop});
   } else {
-    o.request.measure = plugin.emplace(global, o).measure;
-    o.request.measured = plugin->measured;
+    o.request.measure = pairs_of_plugin(global, o, session, o.request.measured);
   }
   const bisect::Search search = bisect::bisect(o.request);
   progress.finish();
-  CommandResult result = shown(bisect::bisect_view(search), bisect::bisect_exit(search));
-  if (interrupted()) result.exit_code = interrupt_exit_code();
-  return result;
+  return {bisect::bisect_view(search), bisect::bisect_exit(search)};
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 // slower, 4 with something undecided, unless it is a gate.
 #include <memory>
 
-#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "history/view/comparison_view.hpp"
 #include "history/view/duets_view.hpp"
-#include "host/process/interrupt.hpp"
 #include "tune/evaluate/agreement/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/stored/stored_report.hpp"
@@ -36,41 +34,32 @@ CommandResult stored(const GlobalOptions& global, const CompareOptions& o) {
   comparison.front_moves =
       history::front_moves(front_of(comparison.before), front_of(comparison.after));
   for (const std::string& path : o.out) history::write_comparison(comparison, path);
-  return shown(history::comparison_view(comparison),
-               history::comparison_exit(comparison, o.is_gate));
+  return {history::comparison_view(comparison), history::comparison_exit(comparison, o.is_gate)};
 }
 
 CommandResult live(const GlobalOptions& global, const CompareOptions& o) {
   if (!o.out.empty()) throw refused("--out is of stored sides", {}, "use --json");
   const double floor = history::parse_floor(o.floor, "--floor");
   const std::vector<KernelCase> cases = tune::duet_cases(o.asked, {}, database_path(global));
-  const std::vector<FoundPlugin> found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
-  for (const KernelCase& kernel_case : cases) check_device(plugin, kernel_case.device);
-  const SideNames names{.now_path = plugin.path,
-                        .now_hash = plugin.hash,
+  const PluginDevice on = plugin_device(global, o.asked.backend, cases.front().device);
+  for (const KernelCase& kernel_case : cases) check_device(on.plugin, kernel_case.device);
+  const SideNames names{.now_path = on.plugin.path,
+                        .now_hash = on.plugin.hash,
                         .builds_folder = builds_dir().string(),
                         .allow_insecure = global.allows_insecure_plugins};
-  const LocalMachine machine = local_machine();
-  std::optional<RunPeaks> peaks = run_peaks(machine);
-  const HeldInterrupts until_reported;
-  Progress progress(global, "compare");
-  tune::LiveComparison comparison{
-      .old_side = named_side(o.before, names),
-      .new_side = named_side(o.after, names),
-      .measuring = measuring_with(global, machine, plugin, peaks),
-      .floor = floor,
-      .progress = [&](std::size_t done, std::size_t total, const std::string& current) {
-        progress.step(done, total, 0, current, -1);
-      }};
-  comparison.measuring.rounds = o.pairs;
-  comparison.measuring.seconds = o.seconds;
-  const std::vector<Duet> duets = tune::compare_live(cases, comparison);
-  progress.finish();
-  CommandResult result = shown(history::duets_view(duets, floor));
-  result.exit_code =
-      interrupted() ? interrupt_exit_code() : history::duets_exit(duets, floor, o.is_gate);
-  return result;
+  MeasuringSession session(global, "compare", &on.plugin, on.machine);
+  session.measuring.rounds = o.pairs;
+  session.measuring.seconds = o.seconds;
+  const std::vector<Duet> duets = tune::compare_live(
+      cases, {.old_side = named_side(o.before, names),
+              .new_side = named_side(o.after, names),
+              .measuring = session.measuring,
+              .floor = floor,
+              .progress = [&](std::size_t done, std::size_t total, const std::string& current) {
+                session.progress.step(done, total, 0, current, -1);
+              }});
+  session.progress.finish();
+  return {history::duets_view(duets, floor), history::duets_exit(duets, floor, o.is_gate)};
 }
 
 }  // namespace

@@ -2,9 +2,6 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
-#include "cli/model/model_options.hpp"
 #include "history/series.hpp"
 #include "history/view/device_comparison_view.hpp"
 #include "tune/requests/model_on_devices.hpp"
@@ -43,8 +40,8 @@ Action add_compare_devices(OptionSet& app) {
     if (!of->asked.model.empty()) {
       of->names = sides->names;
       of->prices = sides->prices;
-      return shown(tune::model_on_devices_view(tune::model_on_devices(*of, step_folders()),
-                                               stdout_columns()));
+      return tune::model_on_devices_view(tune::model_on_devices(*of, step_folders()),
+                                         stdout_columns());
     }
     std::vector<history::WhatIf> what_ifs;
     for (const std::string& text : *texts) {
@@ -54,7 +51,7 @@ Action add_compare_devices(OptionSet& app) {
         tune::device_sides(*sides, config_dirs("devices")),
         {.floor = history::parse_floor(*floor, "--floor")}, std::move(what_ifs));
     history::write_device_comparison(comparison, *out);
-    return shown(history::device_comparison_view(comparison, stdout_columns()));
+    return history::device_comparison_view(comparison, stdout_columns());
   };
 }
 

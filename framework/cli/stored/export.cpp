@@ -1,12 +1,8 @@
 // halmark export: a point of a stored front as what a serving engine starts from, and kernels and
 // fronts as other tools read them.
-#include "cli/stored/export.hpp"
-
 #include <memory>
 
-#include "cli/console/facts.hpp"
-#include "cli/console/session.hpp"
-#include "cli/study/study.hpp"
+#include "cli/shared.hpp"
 #include "core/numeric/cast.hpp"
 #include "deploy/engine/openvino_layer.hpp"
 #include "deploy/engine_store.hpp"
@@ -38,7 +34,7 @@ CommandResult exchanged(const ExportOptions& o) {
     table = exports::kernel_rows(run.report, run.rows);
     table.study = [&] { return tune::optuna_kernels(run.report, run.rows, o.asked.out); };
   }
-  return shown(exports::exchanged(o.asked, table));
+  return exports::exchanged(o.asked, table);
 }
 
 CommandResult execute(const GlobalOptions& global, ExportOptions o) {
@@ -49,14 +45,14 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
   if (o.asked.as == "openvino") {
     const auto index = as_size(o.point.value_or(1) - 1);
     const Deployment at = pages::deployment_at(front, index, o.asked);
-    return shown(deploy::exported_layer(load_model(front.model, config_dirs("models")),
-                                        at.configuration(), o.asked.out));
+    return deploy::exported_layer(load_model(front.model, config_dirs("models")),
+                                  at.configuration(), o.asked.out);
   }
   o.asked.own_steps = deploy::stored_imports(files_beside(global));
-  if (!has_format(o.asked)) return shown(exports::front_list(front, o.alike_percent / 100));
+  if (!has_format(o.asked)) return exports::front_list(front, o.alike_percent / 100);
   const Pick pick =
       o.point ? Pick{.index = as_size(*o.point - 1)} : pages::chosen_point(front, o.pick, o.asked);
-  return shown(pages::exported_point(front, pick, o.asked));
+  return pages::exported_point(front, pick, o.asked);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "cli/console/facts.hpp"
 #include "core/text/url.hpp"
 #include "history/view/digest_view.hpp"
 #include "history/view/history_view.hpp"
@@ -32,20 +31,20 @@ Action add_history(OptionSet& app) {
       app.add<std::vector<std::string>>(
              "--out,-o", "File by suffix: .json .md .html; of a digest .txt .md .json .eml")
           .excludes("--list");
-  return [=](const GlobalOptions& global) {
+  return [=](const GlobalOptions& global) -> CommandResult {
     const std::string path = database_path(global), shown_path = without_password(path);
     query->nights = static_cast<std::size_t>(*nights);
     const auto store = open_store_read_only(path);
-    if (*lists) return shown(runs_view(history::list_runs(*store, query->nights, shown_path)));
+    if (*lists) return runs_view(history::list_runs(*store, query->nights, shown_path));
     const history::HistoryRules rules{.floor = history::parse_floor(*floor, "--floor")};
     if (*brief) {
       const auto digest = history::stored_digest(*store, *query, rules, path, *since);
       history::send_digest(digest, *out, *post, path);
-      return shown(history::digest_view(digest), history::digest_exit(digest));
+      return {history::digest_view(digest), history::digest_exit(digest)};
     }
     const history::NightReport night = history::night_report(*store, *query, rules, shown_path);
     for (const std::string& file : *out) history::write_history(night, file);
-    return shown(history::history_view(night), history::history_exit(night, *is_gate));
+    return {history::history_view(night), history::history_exit(night, *is_gate)};
   };
 }
 

@@ -114,10 +114,10 @@ report::View front_report(const SearchedFront& front, const std::string& databas
   }
   Json document;
   if (!front.points.empty()) take_point(*report, front, {{}, {}, database}, document);
-  report::View out{.data = served_json(*report), .text = served_text(*report, color, width)};
+  report::View out{.data = report_json(*report), .text = report_text(*report, color, width)};
   out.data.update(document);
   for (const std::string& path : files) {
-    write_served_report(*report, path);
+    write_report(*report, path);
     out.text += "written: " + path + '\n';
   }
   return out;

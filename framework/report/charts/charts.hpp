@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/charts/label_placer.hpp"
 #include "report/charts/svg.hpp"
 #include "report/front_view.hpp"
 
@@ -12,6 +13,21 @@ struct ServedReport;
 }
 
 namespace halmark::report {
+
+// The plane that fronts are drawn on: what goes up over what goes across, both logarithmic.
+struct FrontPlane {
+  static constexpr double left = 66, right = 590, top = 12, bottom = 392;
+  // `room`: see padded_range; across, as up has 1.35.
+  FrontPlane(const std::vector<double>& across, double room, const std::vector<double>& up);
+  Point at(const Estimate& e) const { return {x.at(e.step_ns), y.at(e.tokens_per_s)}; }
+  // Of labels of its points.
+  LabelPlacer placer() const { return {{left + 2, top + 2, right - 2, bottom - 2}, 12}; }
+  // Of steps: their latency across, their rate up.
+  std::string axes() const;
+  static std::string picture(const std::string& name, const std::string& body);
+
+  LogScale x, y;
+};
 
 // Latency against throughput of one phase; marker size is memory, markers link to their breakdown.
 std::string front_chart(const PhaseView& view, const RunReport& report);
@@ -24,11 +40,10 @@ std::string served_front_chart(const ServedReport& report);
 std::string runs_chart(const std::vector<PhaseView>& views, const std::string& name);
 DtypeLook run_look(std::size_t run);
 
-// What a front reaches, in the picture's pixels up to `right`: for every latency the best
+// What a front reaches, in the picture's pixels up to its right edge: for every latency the best
 // throughput at or below it. Points that are on the front for their memory alone lie below the
 // line.
-std::vector<Point> staircase_corners(const PhaseView& view, const LogScale& x, const LogScale& y,
-                                     double right);
+std::vector<Point> staircase_corners(const PhaseView& view, const FrontPlane& plane);
 std::string staircase(const std::vector<Point>& corners, const std::string& css_class);
 
 // FLOP/s over FLOP/byte for every kernel with matmul FLOPs, under the measured roofs.

@@ -10,18 +10,12 @@
 namespace halmark::report {
 namespace {
 
-constexpr double width = 600, height = 440;
-constexpr double left = 66, right = 590, top = 12, bottom = 392;
-constexpr double label_font = 12;
 constexpr double beyond_points = 1.5;
 constexpr double radius_min = 4.5, radius_max = 11;
 
-struct Canvas {
-  LogScale x;
-  LogScale y;
-  double memory_bytes_max = 0;
+struct Canvas : FrontPlane {
+  double memory_bytes_max;
 
-  Point at(const Estimate& e) const { return {x.at(e.step_ns), y.at(e.tokens_per_s)}; }
   // Area in proportion to memory, so that twice the memory looks twice as large.
   double radius(const Estimate& e) const {
     if (memory_bytes_max <= 0) return radius_min;
@@ -48,9 +42,7 @@ Canvas canvas_for(const PhaseView& view) {
     latencies.push_back(std::max(interval.low, least / beyond_points));
     latencies.push_back(std::min(interval.high, most * beyond_points));
   }
-  const Range x = padded_range(latencies, 1.25);
-  const Range y = padded_range(throughputs, 1.35);
-  return {LogScale(x.low, x.high, left, right), LogScale(y.low, y.high, bottom, top), memory};
+  return {{latencies, 1.25, throughputs}, memory};
 }
 
 std::string point_title(const Evaluation& evaluation, const std::string& label) {
@@ -71,9 +63,9 @@ Box between(Point a, Point b) {
 std::string error_bar(const Estimate& e, const Canvas& canvas) {
   const double y = canvas.at(e).y;
   const Interval interval = interval_of(e);
-  const double all_low = interval.low > 0 ? canvas.x.at(interval.low) : left;
+  const double all_low = interval.low > 0 ? canvas.x.at(interval.low) : canvas.left;
   const double all_high = canvas.x.at(interval.high);
-  const double low = std::max(all_low, left), high = std::min(all_high, right);
+  const double low = std::max(all_low, canvas.left), high = std::min(all_high, canvas.right);
   if (!(high - low > 1)) return {};
   const auto end = [y](double x, bool is_there) {
     return is_there ? svg_line({x, y - 4}, {x, y + 4}, "bar") : std::string();
@@ -109,7 +101,7 @@ std::string front_points(const PhaseView& view, const Canvas& canvas) {
 
 LabelPlacer placer_for(const PhaseView& view, const Canvas& canvas,
                        const std::vector<Point>& corners) {
-  LabelPlacer placer({left + 2, top + 2, right - 2, bottom - 2}, label_font);
+  LabelPlacer placer = canvas.placer();
   for (const FrontRow& row : view.front) {
     const Estimate& e = *row.estimate;
     const double y = canvas.at(e).y;
@@ -139,18 +131,30 @@ std::string labels(const PhaseView& view, const Canvas& canvas, LabelPlacer plac
 
 }  // namespace
 
-std::vector<Point> staircase_corners(const PhaseView& view, const LogScale& x, const LogScale& y,
-                                     double right) {
+FrontPlane::FrontPlane(const std::vector<double>& across, double room,
+                       const std::vector<double>& up)
+    : x(LogScale::around(across, room, left, right)), y(LogScale::around(up, 1.35, bottom, top)) {}
+
+std::string FrontPlane::axes() const {
+  return svg_axes({x, y, "latency of one step (log)", "tokens per second (log)", duration_tick_text,
+                   compact_text});
+}
+
+std::string FrontPlane::picture(const std::string& name, const std::string& body) {
+  return svg_picture(600, 440, name, body);
+}
+
+std::vector<Point> staircase_corners(const PhaseView& view, const FrontPlane& plane) {
   std::vector<Point> corners;
   double best = 0;
   for (const FrontRow& row : view.front) {
     if (row.estimate->tokens_per_s <= best) continue;
     best = row.estimate->tokens_per_s;
-    const Point at{x.at(row.estimate->step_ns), y.at(best)};
+    const Point at = plane.at(*row.estimate);
     if (!corners.empty()) corners.push_back({at.x, corners.back().y});
     corners.push_back(at);
   }
-  if (!corners.empty()) corners.push_back({right, corners.back().y});
+  if (!corners.empty()) corners.push_back({plane.right, corners.back().y});
   return corners;
 }
 
@@ -166,13 +170,11 @@ std::string front_chart(const PhaseView& view, const RunReport& report) {
   if (view.front.empty() && view.others.empty()) return {};
   const Canvas canvas = canvas_for(view);
   const std::string phase(phase_name(view.phase));
-  const std::vector<Point> corners = staircase_corners(view, canvas.x, canvas.y, right);
-  const std::string body = svg_axes({canvas.x, canvas.y, "latency of one step (log)",
-                                     "tokens per second (log)", duration_tick_text, compact_text}) +
-                           faint_points(view, report, canvas) + staircase(corners, "front") +
-                           front_points(view, canvas) +
-                           labels(view, canvas, placer_for(view, canvas, corners));
-  return svg_picture(width, height, phase + ": latency against throughput", body);
+  const std::vector<Point> corners = staircase_corners(view, canvas);
+  return canvas.picture(phase + ": latency against throughput",
+                        canvas.axes() + faint_points(view, report, canvas) +
+                            staircase(corners, "front") + front_points(view, canvas) +
+                            labels(view, canvas, placer_for(view, canvas, corners)));
 }
 
 }  // namespace halmark::report

@@ -85,9 +85,8 @@ Plane plane_for(const std::vector<PlottedKernel>& kernels, const Roofs& roofs) {
       intensities.push_back(peak.flops_per_s / level.bytes_per_s);
     }
   }
-  const Range x = padded_range(intensities, 1.6);
-  const Range y = padded_range(rates, 1.5);
-  return {LogScale(x.low, x.high, left, right), LogScale(y.low, y.high, bottom, top)};
+  return {LogScale::around(intensities, 1.6, left, right),
+          LogScale::around(rates, 1.5, bottom, top)};
 }
 
 // The slope from the left or bottom edge up to the highest peak (or the top).

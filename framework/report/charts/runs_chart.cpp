@@ -6,8 +6,6 @@
 namespace halmark::report {
 namespace {
 
-constexpr double width = 600, height = 440;
-constexpr double left = 66, right = 590, top = 12, bottom = 392;
 constexpr double radius = 5.5;
 
 }  // namespace
@@ -26,23 +24,18 @@ std::string runs_chart(const std::vector<PhaseView>& views, const std::string& n
     }
   }
   if (latencies.empty()) return {};
-  const Range across = padded_range(latencies, 1.25), up = padded_range(rates, 1.35);
-  const LogScale x(across.low, across.high, left, right), y(up.low, up.high, bottom, top);
-  std::string body = svg_axes({x, y, "latency of one step (log)", "tokens per second (log)",
-                               duration_tick_text, compact_text});
+  const FrontPlane plane(latencies, 1.25, rates);
+  std::string body = plane.axes();
   for (std::size_t i = 0; i < views.size(); ++i) {
     const DtypeLook look = run_look(i);
-    body +=
-        staircase(staircase_corners(views[i], x, y, right), "front s" + std::to_string(look.color));
+    body += staircase(staircase_corners(views[i], plane), "front s" + std::to_string(look.color));
     for (const FrontRow& row : views[i].front) {
-      const Point at{x.at(row.estimate->step_ns), y.at(row.estimate->tokens_per_s)};
-      body += svg_marker(at, radius, look, "m",
+      body += svg_marker(plane.at(*row.estimate), radius, look, "m",
                          row.label + ": " + duration_text(row.estimate->step_ns) + ", " +
                              significant_text(row.estimate->tokens_per_s) + " tokens/s");
     }
   }
-  return svg_picture(width, height, name + ": fronts of the runs, latency against throughput",
-                     body);
+  return plane.picture(name + ": fronts of the runs, latency against throughput", body);
 }
 
 }  // namespace halmark::report

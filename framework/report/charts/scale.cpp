@@ -57,6 +57,11 @@ double LogScale::at(double value) const {
   return from_ + (to_ - from_) * std::log(clamped / low_) / std::log(high_ / low_);
 }
 
+LogScale LogScale::around(const std::vector<double>& values, double room, double from, double to) {
+  const Range range = padded_range(values, room);
+  return {range.low, range.high, from, to};
+}
+
 Range padded_range(const std::vector<double>& values, double factor) {
   Range range{0, 0};
   for (const double value : values) {

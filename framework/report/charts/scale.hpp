@@ -9,6 +9,8 @@ namespace halmark::report {
 class LogScale {
  public:
   LogScale(double low, double high, double from, double to);
+  // As far as padded_range of these values.
+  static LogScale around(const std::vector<double>& values, double room, double from, double to);
   double at(double value) const;  // clamped to the axis
   bool holds(double value) const { return value >= low_ && value <= high_; }
   double low() const { return low_; }

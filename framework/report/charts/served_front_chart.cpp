@@ -12,17 +12,12 @@
 namespace halmark::report {
 namespace {
 
-constexpr double width = 600, height = 440;
-constexpr double left = 66, right = 590, top = 12, bottom = 392;
-constexpr double label_font = 12;
 constexpr double radius_of_points = 5, radius_of_choice = 9;
 constexpr double ns_per_s = 1e9;
 
 double user_rate(const ServingFigures& figures) { return ns_per_s / figures.tpot_ns; }
 
-struct Canvas {
-  LogScale x, y;
-
+struct Canvas : FrontPlane {
   Point at(const ServedEstimate& e) const {
     return {x.at(user_rate(e.figures)), y.at(e.figures.tokens_per_s_per_device)};
   }
@@ -34,8 +29,7 @@ Canvas canvas_for(const std::vector<ServedPoint>& front) {
     users.push_back(user_rate(point.estimate.figures));
     devices.push_back(point.estimate.figures.tokens_per_s_per_device);
   }
-  const Range x = padded_range(users, 1.35), y = padded_range(devices, 1.35);
-  return {LogScale(x.low, x.high, left, right), LogScale(y.low, y.high, bottom, top)};
+  return {{users, 1.35, devices}};
 }
 
 // Points that no other beats in both rates, the fastest for a user first: of a front by further
@@ -47,7 +41,7 @@ std::vector<std::size_t> best_points(const std::vector<ServedPoint>& front, cons
     const Point at = canvas.at(front[i].estimate);
     return std::pair(at.x, -at.y);
   });
-  double best = bottom;
+  double best = canvas.bottom;
   for (const std::size_t i : order) {
     const double y = canvas.at(front[i].estimate).y;
     if (y >= best) continue;
@@ -62,10 +56,10 @@ std::string best_rates(const std::vector<std::size_t>& best, const ServedReport&
   std::vector<Point> corners;
   for (const std::size_t i : best) {
     const Point at = canvas.at(report.front[i].estimate);
-    corners.push_back({at.x, corners.empty() ? bottom : corners.back().y});
+    corners.push_back({at.x, corners.empty() ? canvas.bottom : corners.back().y});
     corners.push_back(at);
   }
-  corners.push_back({left, corners.back().y});
+  corners.push_back({canvas.left, corners.back().y});
   return staircase(corners, "front");
 }
 
@@ -82,7 +76,7 @@ std::string served_front_chart(const ServedReport& report) {
   if (report.front.empty()) return {};
   const Canvas canvas = canvas_for(report.front);
   const auto is_chosen = [&](std::size_t i) { return report.chosen && report.chosen->index == i; };
-  LabelPlacer placer({left + 2, top + 2, right - 2, bottom - 2}, label_font);
+  LabelPlacer placer = canvas.placer();
   std::string bars, markers, labels;
   for (std::size_t i = 0; i < report.front.size(); ++i) {
     const Configuration& configuration = report.front[i].configuration;
@@ -111,10 +105,11 @@ std::string served_front_chart(const ServedReport& report) {
         placer.label(canvas.at(point.estimate), is_chosen(i) ? radius_of_choice : radius_of_points,
                      (is_chosen(i) ? "choice: " : "") + served_label(point.configuration));
   }
-  return svg_picture(width, height, "tokens per second of a user and of a device",
-                     svg_axes({canvas.x, canvas.y, "tokens per second of a user (log)",
-                               "tokens per second per device (log)", compact_text, compact_text}) +
-                         line + bars + markers + labels);
+  return canvas.picture(
+      "tokens per second of a user and of a device",
+      svg_axes({canvas.x, canvas.y, "tokens per second of a user (log)",
+                "tokens per second per device (log)", compact_text, compact_text}) +
+          line + bars + markers + labels);
 }
 
 }  // namespace halmark::report

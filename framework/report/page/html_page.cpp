@@ -118,6 +118,12 @@ std::string element(const std::string& name, const std::string& text) {
   return '<' + name + '>' + html_text(text) + "</" + name + ">\n";
 }
 
+std::string list_element(const std::vector<std::string>& items) {
+  std::string out = "<ul>\n";
+  for (const std::string& item : items) out += element("li", item);
+  return out + "</ul>\n";
+}
+
 std::string page_head(const std::string& title) { return head(title, ""); }
 
 std::string scripted_page_head(const std::string& title) {

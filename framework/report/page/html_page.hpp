@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace halmark::report {
 
 // <name>text</name> and a new line; the text is escaped.
 std::string element(const std::string& name, const std::string& text);
+// <ul> of such <li>.
+std::string list_element(const std::vector<std::string>& items);
 
 // From the doctype to </head>, with the style sheet. The policy comes first, so that it holds for
 // everything after it: nothing loads, nothing runs.

@@ -1,13 +1,11 @@
 #include "report/page/runs_page.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "core/json/json.hpp"
 #include "core/ranges.hpp"
-#include "core/text/error.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
+#include "report/formats.hpp"
 #include "report/page/html_page.hpp"
 #include "report/page/points_table.hpp"
 #include "report/page/run_sides.hpp"
@@ -148,14 +146,13 @@ std::string runs_html(const std::vector<NumberedReport>& runs) {
 }
 
 void write_runs(const std::vector<NumberedReport>& runs, const std::string& path) {
-  const std::string suffix = std::filesystem::path(path).extension();
-  if (suffix == ".html") return write_whole_file(runs_html(runs), path);
-  if (suffix == ".md") return write_whole_file(runs_markdown(runs), path);
-  if (suffix == ".json") {
-    return write_whole_file(dump_json(runs_json(runs), 1) + '\n', path);
-  }
-  throw refused("unknown format of several runs '" + suffix + "'", path,
-                "known: .html, .json, .md");
+  using Runs = std::vector<NumberedReport>;
+  static constexpr report::Format<Runs> formats[] = {
+      {".html", runs_html},
+      {".json", [](const Runs& r) { return report::json_text(runs_json(r)); }},
+      {".md", runs_markdown}};
+  write_whole_file(
+      report::format_of(path, formats, "unknown format of several runs '{}'").render(runs), path);
 }
 
 }  // namespace halmark

@@ -7,10 +7,10 @@
 
 namespace halmark {
 
-// As report_text, in lines of at most `width` columns; no cell is cut.
-std::string report_text(const RunReport& report, bool color, int width);
-// `rows`: of a run that measured kernels alone, in the place of what is said of a front.
-std::string report_text(const RunReport& report, bool color, int width, const std::string& rows);
+// As report_text, in lines of at most `width` columns; no cell is cut. `rows`: of a run that
+// measured kernels alone, in the place of what is said of a front.
+std::string report_text(const RunReport& report, bool color, int width,
+                        const std::string& rows = {});
 
 // The fronts and the closing lines alone.
 std::string brief_text(const RunReport& report, bool color, int width);

@@ -222,10 +222,6 @@ std::string brief_text(const RunReport& report, bool color, int width) {
   return out + closing_text(report, ink);
 }
 
-std::string report_text(const RunReport& report, bool color, int width) {
-  return report_text(report, color, width, {});
-}
-
 std::string report_text(const RunReport& report, bool color, int width, const std::string& rows) {
   const Ink ink(color, width);
   std::string out =

@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "cli/console/facts.hpp"
+#include "cli/console/command.hpp"
 
 namespace halmark::cli {
 

@@ -20,12 +20,12 @@ ServedReport report_of(std::vector<Objective> objectives, std::vector<ServiceLev
 
 TEST(ServedReport, an_objective_without_a_column_of_its_own_gets_one) {
   using enum Objective;
-  EXPECT_THAT(served_text(report_of({ttft, tpot}), false), Not(HasSubstr("77.0 GB")));
-  EXPECT_THAT(served_text(report_of({ttft, memory}), false), HasSubstr("77.0 GB"));
-  EXPECT_THAT(served_markdown(report_of({memory})), HasSubstr("| 77.0 GB |"));
-  const std::string once = served_text(report_of({memory}, {{memory, 80e9, ""}}), false);
+  EXPECT_THAT(report_text(report_of({ttft, tpot}), false), Not(HasSubstr("77.0 GB")));
+  EXPECT_THAT(report_text(report_of({ttft, memory}), false), HasSubstr("77.0 GB"));
+  EXPECT_THAT(report_markdown(report_of({memory})), HasSubstr("| 77.0 GB |"));
+  const std::string once = report_text(report_of({memory}, {{memory, 80e9, ""}}), false);
   EXPECT_EQ(once.find("77.0 GB"), once.rfind("77.0 GB"));
-  EXPECT_THAT(served_text(report_of({ttft}, {{memory, 80e9, ""}}), false), HasSubstr("77.0 GB"));
+  EXPECT_THAT(report_text(report_of({ttft}, {{memory, 80e9, ""}}), false), HasSubstr("77.0 GB"));
 }
 
 // 10 MiB are no reason for a line; files have every point.
@@ -37,13 +37,13 @@ TEST(ServedReport, points_that_hardly_differ_share_a_line) {
   other.configuration.served->concurrency = 16;
   other.estimate.figures.ttft_ns *= 1.001;
   other.estimate.figures.memory_bytes += 10 << 20;
-  const std::string text = served_text(report, false);
+  const std::string text = report_text(report, false);
   EXPECT_THAT(text, HasSubstr("x8 t64"));
   EXPECT_THAT(text, Not(HasSubstr("x16 t64")));
   EXPECT_THAT(text, HasSubstr("and 1 between these, or within 1 %"));
-  EXPECT_THAT(served_markdown(report), HasSubstr("x16 t64"));
+  EXPECT_THAT(report_markdown(report), HasSubstr("x16 t64"));
   other.estimate.figures.memory_bytes = 70'000'000'000;
-  const std::string apart = served_text(report, false);
+  const std::string apart = report_text(report, false);
   EXPECT_THAT(apart, HasSubstr("x16 t64"));
   EXPECT_THAT(apart, Not(HasSubstr("between these")));
 }
@@ -62,7 +62,7 @@ TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
   report.chosen = Pick{.index = 7, .because = "why"};
   report.next = "halmark export --point 8";
   report.assumed = "assumed: 1 device (--devices)";
-  const std::string text = served_text(report, false);
+  const std::string text = report_text(report, false);
   EXPECT_THAT(text, HasSubstr("\n    1  x8 t64"));
   EXPECT_THAT(text, HasSubstr("\n   *8  x1007 t64"));
   EXPECT_THAT(text, HasSubstr("\n   30  x1029 t64"));
@@ -73,8 +73,8 @@ TEST(ServedReport, the_ends_of_each_objective_and_the_choice_are_never_cut) {
   EXPECT_THAT(
       text,
       HasSubstr("on the front by TTFT, tokens/s per device; next: halmark export --point 8\n"));
-  EXPECT_EQ(served_json(report)["front"][7]["point"], 8);
-  const std::string page = served_html(report);
+  EXPECT_EQ(report_json(report)["front"][7]["point"], 8);
+  const std::string page = report_html(report);
   EXPECT_THAT(page, HasSubstr("x1015 t64")) << "a file has every point";
   EXPECT_THAT(page, HasSubstr("<p>choice (*): point 8, "));
   EXPECT_THAT(page, HasSubstr(">choice: x1007 t64 ")) << "the picture names it";
@@ -90,8 +90,8 @@ TEST(ServedReport, without_an_interval_there_is_no_probability) {
   using enum Objective;
   ServedReport report = report_of({ttft}, {{ttft, 30e6, ""}});
   EXPECT_FALSE(probability(report, report.front.front().estimate));
-  EXPECT_THAT(served_text(report, false), Not(HasSubstr("P(SLO) ")));
-  EXPECT_TRUE(served_json(report)["front"][0]["slo_probability"].is_null());
+  EXPECT_THAT(report_text(report, false), Not(HasSubstr("P(SLO) ")));
+  EXPECT_TRUE(report_json(report)["front"][0]["slo_probability"].is_null());
 }
 
 }  // namespace

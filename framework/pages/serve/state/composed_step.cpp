@@ -139,4 +139,21 @@ ComposedStep composed_step(const PricedSystem& system, const PageState& state,
   return out;
 }
 
+PageState stepped_page(const PricedStep& step, const tune::StepRequest& asked,
+                       const std::string& order) {
+  const Configuration& c = step.graph.configuration;
+  return {.device = step.device ? step.device->id : asked.device,
+          .model = step.graph.spec.id,
+          .fabric = asked.fabric,
+          .dtype = asked.configuration.dtype,
+          .phase = c.workload.phase,
+          .shards = c.devices(),
+          .batch = c.workload.batch,
+          .new_tokens = c.workload.new_tokens,
+          .context = c.workload.context,
+          .strategy = c.parallel,
+          .training = asked.training,
+          .schedule = order};
+}
+
 }  // namespace halmark::pages

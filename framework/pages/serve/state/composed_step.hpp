@@ -5,6 +5,7 @@
 #include "core/latency.hpp"
 #include "model/step/priced_step.hpp"
 #include "pages/serve/state/priced_system.hpp"
+#include "tune/requests/step_request.hpp"
 #include "tune/simulate/simulate_step.hpp"
 
 namespace halmark::pages {
@@ -33,6 +34,10 @@ inline constexpr double quick_events_max = 3e5, page_events_max = 3e6;
 // priced all the same: the page says that it does not fit.
 ComposedStep composed_step(const PricedSystem& system, const PageState& state,
                            const Configuration& configuration);
+
+// The other way: the page around a step that was asked for. `order`: of a training step's passes.
+PageState stepped_page(const PricedStep& step, const tune::StepRequest& asked,
+                       const std::string& order);
 
 struct SimulatedAs {
   schedule::Grain grain = schedule::Grain::kernel;

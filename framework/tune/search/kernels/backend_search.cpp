@@ -91,15 +91,13 @@ std::vector<BackendQuestion> backend_questions(const KernelSweep& sweep) {
   return out;
 }
 
-KernelMeasuring measuring_of(const KernelSweep& sweep, const MeasureLimits& of_machine) {
+void take(const KernelSweep& sweep, KernelMeasuring& out) {
   MeasureSettings settings = sweep.measure;
-  settings.take(of_machine);
-  KernelMeasuring out;
+  settings.take(out.limits);
   out.rounds = settings.rounds;
   out.seconds = settings.sample_budget_s;
   out.limits = settings.limits;
   out.seed = sweep.seed;
-  return out;
 }
 
 ExitCode exit_code_of(std::span<const Measurement> rows) {

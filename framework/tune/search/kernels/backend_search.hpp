@@ -48,9 +48,9 @@ class BackendProblem {
 // dtype.
 std::vector<BackendQuestion> backend_questions(const KernelSweep& sweep);
 
-// As the sweep states it; limits are those of the machine where it states none. Devices, limits of
-// workers and hooks are the caller's.
-KernelMeasuring measuring_of(const KernelSweep& sweep, const MeasureLimits& of_machine);
+// Rounds, seconds, seed and limits as the sweep states them; limits are those of the machine, which
+// `measuring` has, where it states none.
+void take(const KernelSweep& sweep, KernelMeasuring& measuring);
 
 // partial where a row failed, incorrect where a result was wrong, unfit where no row has a time and
 // none failed: no backend is here.

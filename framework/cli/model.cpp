@@ -1,39 +1,73 @@
-// halmark model: options, and the step that they describe.
-#include "cli/model/model_options.hpp"
+// halmark model: one step of a model on paper. Needs no device and loads no plugin.
+#include <memory>
+
+#include "cli/console/command.hpp"
+#include "history/devices/what_if.hpp"
+#include "model/step/reference_json.hpp"
+#include "model/step/step_ceilings.hpp"
+#include "pages/models/models_page.hpp"
+#include "pages/step/kernel_section.hpp"
+#include "pages/step/step_page.hpp"
+#include "tune/evaluate/step/step_expected.hpp"
+#include "tune/requests/served_request.hpp"
 
 namespace halmark::cli {
+namespace {
 
-void add_step_options(OptionSet& app, ModelOptions& o) {
-  app.add_option("model", o.model, "Shipped id, alias, or path of a config.json");
-  add_deployment_options(app, o.configuration);
-  app.add_option("--device", o.device, "Known device, or a device file");
-  app.add_option("--fabric", o.fabric,
-                 "With --device: what joins them (fabric show); without it their own link");
-  app.add_option("--devices", o.devices,
-                 "How many there are: halmark model takes the fastest layout that fits; with "
-                 "--dp, --tp, --pp, --cp it keeps these");
-  app.add_option("--cp", o.cp,
-                 "Context parallel: ranks that the tokens of every sequence are split over; "
-                 "prefill and training");
-  app.add_option(
-      "--delta-chunk", o.question.form.delta_chunk,
-      "Gated delta rule in chunks of this number of tokens: what a rank executes; 0 = token by "
-      "token");
-  app.add_flag("--fused-qkv", o.fused_qkv,
-               "Projections of queries, keys and values as one product, as engines have them");
-  app.add_option("--mtp", o.question.drafted,
-                 "Tokens that the model's own prediction modules draft for each decode step; "
-                 "training: that they predict beyond the next");
-  app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
-  app.add_option("--recompute", o.training.recompute,
-                 "Training: none, selective, alternate or full");
-  app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
-  app.add_option("--optimizer", o.training.optimizer,
-                 "Training: none, sgd, momentum, adam or adam8bit");
-  app.add_option("--gradients", o.training.gradients, "Training: dtype of the gradients");
-  app.add_option("--lora-rank", o.training.lora_rank, "Training: low-rank adapters alone");
+struct ModelOptions : tune::StepRequest {
+  pages::MeasuredKernels kernels;
+  tune::ServedRequest load;
+  std::vector<std::string> what_if;  // ceilings of the device that change
+  bool is_explained = false;
+  std::string explain;      // an operator or a word; "" = all of them
+  std::string json_schema;  // "reference", or "" for ours
+  bool shows_all = false;
+  bool list = false;
+};
+
+Ceilings ceilings_of(const std::vector<std::string>& texts) {
+  constexpr double Ceilings::*by_resource[] = {&Ceilings::peak, &Ceilings::bandwidth,
+                                               &Ceilings::link};
+  Ceilings out;
+  for (const std::string& text : texts) {
+    const history::WhatIf change = history::parse_what_if(text, 1);
+    out.*by_resource[static_cast<std::size_t>(change.resource)] *= change.factor;
+  }
+  return out;
 }
 
+CommandResult execute(ModelOptions options) {
+  if (options.list) {
+    return pages::models_list(list_models(config_dirs("models")), stdout_columns());
+  }
+  if (options.load.has_any()) {
+    return tune::best_served_view(tune::best_served(options, options.load, step_folders()),
+                                  stdout_columns());
+  }
+  options.takes_fastest_layout = true;
+  PricedStep step = tune::priced_step(options, step_folders());
+  tune::expect_times(step, {options.latency, options.fabric}, config_dirs("devices"),
+                     config_dirs("fabrics"));
+  if (!options.what_if.empty()) {
+    step = with_ceilings(step, ceilings_of(options.what_if), options.what_if);
+  }
+  if (options.json_schema == "reference") {
+    const Json data = reference_json(step);
+    return report::View{data, dump_json(data, 2) + '\n'};
+  }
+  const int width = stdout_columns();
+  report::View out = pages::step_view(
+      step, {.width = width, .shows_all = options.shows_all, .kernels = options.kernels});
+  // A user who asks for one operator or word reads about that one.
+  if (options.is_explained) {
+    out.text = options.explain.empty() ? pages::explainable(step, width).text
+                                       : pages::explained(step, options.explain, width).text;
+    out.data["explain"] = out.text;
+  }
+  return out;
+}
+
+// Returns --explain, which may stand alone.
 Option add_model_options(OptionSet& app, ModelOptions& o) {
   add_step_options(app, o);
   app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
@@ -90,30 +124,15 @@ Option add_model_options(OptionSet& app, ModelOptions& o) {
   return explain;
 }
 
-std::vector<Option> add_request_options(OptionSet& app, AskedSweep& asked) {
-  return {app.add_option("--input", asked.input_tokens,
-                         "Of a model: prompt tokens of a request (default: 1000)")
-              .check(within(1, 1'000'000'000)),
-          app.add_option("--output", asked.output_tokens,
-                         "Of a model: generated tokens of a request (default: 200)")
-              .check(within(1, 1'000'000'000)),
-          app.add_option("--concurrency", asked.concurrency,
-                         "Of a model: requests in flight, one or several (default: 1 to 1024)")
-              .delimiter(','),
-          app.add_option("--dtype", asked.dtypes, precision_help()).delimiter(','),
-          app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s"),
-          app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms")};
-}
+}  // namespace
 
-void add_level_options(OptionSet& app, StatedLevels& levels) {
-  app.add_option("--slo", levels.slo, "Levels: ttft_ms=500,tpot_ms=30, keys of a sweep's [slo]")
-      .delimiter(',');
-  app.add_option("--ttft", levels.ttft, "Time to the first token at most, 1s");
-  app.add_option("--tpot", levels.tpot, "Time between tokens at most, 30ms");
-}
-
-tune::StepFolders step_folders() {
-  return {config_dirs("models"), config_dirs("devices"), config_dirs("fabrics")};
+Action add_model(OptionSet& app) {
+  auto options = std::make_shared<ModelOptions>();
+  const Option explain = add_model_options(app, *options);
+  return [=](const GlobalOptions&) {
+    options->is_explained = explain.is_given();
+    return execute(*options);
+  };
 }
 
 }  // namespace halmark::cli

@@ -1,21 +1,28 @@
 // halmark trace: what a torch-profiler trace executed, per layer and operator, and whether that is
 // what the model says.
 #include <algorithm>
+#include <map>
 #include <memory>
 
-#include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
-#include "cli/trace/trace_predict.hpp"
+#include "cli/console/session.hpp"
 #include "core/input/input_file.hpp"
 #include "profile/capture/recipes.hpp"
 
 #ifdef HALMARK_HAS_TRACE
+#include "pages/trace/prediction_page.hpp"
 #include "pages/trace/trace_page.hpp"
 #include "profile/trace/stages.hpp"
+#include "tune/plan/kernel_cases.hpp"
 #endif
 
 namespace halmark::cli {
 namespace {
+
+struct PredictionRequest {
+  std::string backend = "cpu", device = "0";
+  std::optional<int> rounds;  // absent: as many as this machine needs
+  double seconds = 0.2;       // per kernel and round
+};
 
 struct TraceOptions {
   std::string file, recipe;
@@ -58,6 +65,70 @@ void compare(const TraceOptions& options, const trace::Recording& recording,
   if (!compared.is_equal()) out.exit_code = ExitCode::gate_failed;
 }
 
+// Steps share their kernels: each problem is measured once, in the ring of the step that executes
+// it most often.
+using Cases = std::map<Problem, KernelCase>;
+
+Cases cases_of(const std::vector<trace::TracedStep>& steps, const tune::Target& target) {
+  Cases out;
+  for (const trace::TracedStep& step : steps) {
+    for (const trace::TracedKernel& kernel : step.kernels) {
+      KernelCase next = tune::executed_case(kernel.problem, trace::constant_bytes(step), target);
+      KernelCase& of_problem = out.try_emplace(kernel.problem, next).first->second;
+      of_problem.sets = std::max(of_problem.sets, next.sets);
+    }
+  }
+  return out;
+}
+
+trace::KernelTime time_of(const KernelCase& kernel_case,
+                          const std::map<std::string, KernelPoint>& points) {
+  const auto found = points.find(kernel_case.key());
+  if (found == points.end()) return {{}, {}, {}, "interrupted before it was measured"};
+  const KernelPoint& point = found->second;
+  if (!point.duration_ns) {
+    return {{}, {}, {}, std::string(status_name(point.status)) + ": " + point.reason};
+  }
+  return {point.duration_ns, point.low_ns, point.high_ns, {}};
+}
+
+// Adds "predictions" to the result, one for each step that the trace has. Throws Error (exit 2)
+// where the trace has no pass, or no kernel of ours.
+void predict_steps(const GlobalOptions& global, const PredictionRequest& asked,
+                   const std::string& file, const trace::Attribution& attribution,
+                   CommandResult& out) {
+  const std::vector<trace::TracedStep> steps = trace::traced_steps(attribution);
+  if (steps.empty()) {
+    throw refused("has no pass to predict", file,
+                  "record each step inside record_function(\"ProfilerStep#N\"), or call "
+                  "profiler.step()");
+  }
+  PluginDevice on = plugin_device(global, asked.backend, asked.device);
+  const Cases cases = cases_of(steps, target_of(on.machine, asked.backend, asked.device, {}));
+  if (cases.empty()) {
+    throw refused("has no matrix product or attention of known shape", file,
+                  "record with record_shapes=True");
+  }
+  MeasuringSession session(global, "trace", &on.plugin, std::move(on.machine));
+  if (asked.rounds) session.measuring.rounds = *asked.rounds;
+  session.measuring.seconds = asked.seconds;
+  session.keep();
+  std::vector<KernelCase> list;
+  for (const auto& [problem, kernel_case] : cases) list.push_back(kernel_case);
+  const std::vector<Measurement> rows = tune::measure_kernels(list, session.measuring);
+  session.finish();
+  session.say_what_is_kept(out);
+  const auto points = tune::points_by_key(rows, session.judge());
+  Json& data = out.data["predictions"] = Json::array();
+  for (const trace::TracedStep& step : steps) {
+    const trace::StepPrediction prediction = trace::predict(
+        step, [&](const Problem& problem) { return time_of(cases.at(problem), points); });
+    data.push_back(trace::prediction_json(step, prediction));
+    out.text += pages::prediction_text(step, prediction, stdout_columns());
+    if (prediction.measured == 0) out.exit_code = ExitCode::partial;
+  }
+}
+
 CommandResult execute(const GlobalOptions& global, const TraceOptions& options) {
   const trace::TraceFilter filter = filter_from(options);
   const auto source =
@@ -69,8 +140,9 @@ CommandResult execute(const GlobalOptions& global, const TraceOptions& options) 
                   "profile with activities=[ProfilerActivity.CPU, ...]");
   }
   const trace::TraceView view = trace::trace_view(recording, attribution, filter);
-  CommandResult out{.data = trace::trace_json(recording, attribution, view),
-                    .text = pages::trace_text(recording, attribution, view, stdout_columns())};
+  CommandResult out =
+      report::View{trace::trace_json(recording, attribution, view),
+                   pages::trace_text(recording, attribution, view, stdout_columns())};
   if (!options.compare.empty()) compare(options, recording, attribution, filter, out);
   if (options.predicts) {
     predict_steps(global, options.prediction, options.file, attribution, out);
@@ -86,11 +158,6 @@ CommandResult execute(const GlobalOptions&, const TraceOptions&) {
 }
 
 #endif
-
-CommandResult shown_recipe(const std::string& engine) {
-  const CaptureRecipe& recipe = capture_recipe(engine);
-  return {.data = recipe_json(recipe), .text = recipe_text(recipe)};
-}
 
 }  // namespace
 
@@ -134,9 +201,12 @@ Action add_trace(OptionSet& app) {
       ->check(within(0.001, 600.0))
       .with("--predict");
   const auto sizes = add_layout_options(app, options->configuration);
-  return [=](const GlobalOptions& global) {
+  return [=](const GlobalOptions& global) -> CommandResult {
     options->has_workload = std::ranges::any_of(sizes, &Option::is_given);
-    if (!options->recipe.empty()) return shown_recipe(options->recipe);
+    if (!options->recipe.empty()) {
+      const CaptureRecipe& recipe = capture_recipe(options->recipe);
+      return report::View{recipe_json(recipe), recipe_text(recipe)};
+    }
     if (options->file.empty()) {
       throw refused("no trace is named", {},
                     "name a file; --recipe vllm says how a server records one");

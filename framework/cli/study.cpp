@@ -1,17 +1,30 @@
 // halmark study: what is stored of searches, carried between storages, and served to any program.
-#include "cli/study/study.hpp"
+#include "cli/shared.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
+#include <filesystem>
+
+#include "framework/study/serve.hpp"
+#include "framework/study/study.hpp"
 #include "journal/place.hpp"
 #include "pages/study/studies_page.hpp"
+#include "plan/space_file.hpp"
 #include "study/storage/copy.hpp"
 #include "study/storage/open.hpp"
 
 namespace halmark::cli {
 namespace {
+
+struct AskTellOptions {
+  std::string space;  // the TOML file
+  std::string sampler = "auto";
+  std::uint64_t seed = 1;
+  std::string location, name;
+  std::size_t trials = 0;
+  double lease_s = 60;
+};
 
 struct StudyOptions {
   std::string location;  // --study
@@ -19,7 +32,7 @@ struct StudyOptions {
   std::string other;  // --to of export, the source of import
   std::string as;
   pages::StudyPage page;
-  ServeOptions serve;
+  AskTellOptions serve;
 };
 
 std::string location_of(const GlobalOptions& global, const std::string& named) {
@@ -39,7 +52,7 @@ void add_notes(StudyStore& store, CommandResult& to) {
 
 CommandResult list(const GlobalOptions& global, const StudyOptions& options) {
   const auto store = open(global, options, StudyAccess::existing);
-  CommandResult out = shown(pages::studies_page(store->location(), store->list()));
+  CommandResult out = pages::studies_page(store->location(), store->list());
   add_notes(*store, out);
   return out;
 }
@@ -50,8 +63,7 @@ CommandResult show(const GlobalOptions& global, StudyOptions options) {
   const auto store = open(global, options, StudyAccess::existing);
   const StudySummary study = find_study(*store, options.name);
   TrialCursor cursor;
-  CommandResult out =
-      shown(pages::study_page(study, store->trials(study.info.id, cursor), options.page));
+  CommandResult out = pages::study_page(study, store->trials(study.info.id, cursor), options.page);
   add_notes(*store, out);
   return out;
 }
@@ -67,6 +79,56 @@ CommandResult copy(StudyStore& from, StudyStore& to, const StudyOptions& options
   add_notes(from, out);
   add_notes(to, out);
   return out;
+}
+
+void add_serve_options(OptionSet& app, AskTellOptions& options) {
+  app.add_option("space", options.space, "The space: parameters, constraints, objectives (TOML)")
+      ->required();
+  app.add_option("--sampler", options.sampler, "Who proposes (default auto):\n" + sampler_list());
+  app.add_option("--seed", options.seed, "Equal seeds propose equal trials");
+  app.add_option("--study", options.location,
+                 std::string(study_locations) + "; without it nothing is kept");
+  app.add_option("--name", options.name, "Name of the study (default: of the space's file)");
+  app.add_option("--trials", options.trials, "Budget of the study, of all its workers (0: none)");
+  app.add_option("--lease", options.lease_s,
+                 "Seconds without a sign of life after which a worker's trial is taken back")
+      ->check(within(1.0, 86400.0));
+}
+
+CommandResult serve_trials(const GlobalOptions& global, const AskTellOptions& options) {
+  if (global.json) {
+    throw refused("serve speaks JSON lines by itself", {}, "leave --json away");
+  }
+  std::vector<std::string> read_notes;
+  const SpaceDescription space = read_space(options.space, &read_notes);
+  for (const std::string& note : read_notes) say(global, note);
+  const HeldInterrupts until_stored;
+  const std::string location = options.location.empty() ? "memory:" : options.location;
+  const auto store = open_study_store(location, StudyAccess::or_create);
+  const std::string stem = std::filesystem::path(options.space).stem().string();
+  const StudySettings settings{.name = options.name.empty() ? stem : options.name,
+                               .sampler = options.sampler,
+                               .seed = options.seed,
+                               .trials = options.trials,
+                               .lease_s = options.lease_s,
+                               .should_stop = interrupted};
+  Study study(*store, space, settings);
+  const auto notes = [&] {
+    for (const std::string& note : store->take_notes()) say(global, note);
+  };
+  notes();
+  say(global, fmt::format("study '{}' at {}: {} trials, sampler {}, seed {}", settings.name,
+                          store->location(), study.size(), options.sampler, options.seed));
+  if (study.foreign_trials() > 0) {
+    say(global, fmt::format("{} trials are outside of this space or repeat one; the sampler does "
+                            "not learn from them",
+                            study.foreign_trials()));
+  }
+  serve_study(study, {.requests = STDIN_FILENO,
+                      .answer = [](std::string_view text) { write_stdout(text); },
+                      .should_stop = interrupted,
+                      .after_each = notes});
+  return {};
 }
 
 }  // namespace
@@ -116,7 +178,7 @@ Action add_study(OptionSet& app) {
   return [=](const GlobalOptions& global) {
     if (list_app.is_chosen()) return list(global, *options);
     if (show_app.is_chosen()) return show(global, *options);
-    if (serve_app.is_chosen()) return serve(global, options->serve);
+    if (serve_app.is_chosen()) return serve_trials(global, options->serve);
     if (export_app.is_chosen()) {
       const auto from = open(global, *options, StudyAccess::existing);
       return copy(*from, *open_study_store(options->other, StudyAccess::or_create), *options);
