@@ -1,14 +1,11 @@
 // Apertus: two matrices with a learned activation (xIELU) between them, RMSNorm on each q and k
 // head.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> apertus_types = {"apertus"};
 
 void read_activation_apertus(ConfigReader& config, ModelSpec& spec) {
   if (!config.is_text("hidden_act", "xielu") && config.has("hidden_act")) {
@@ -33,7 +30,6 @@ void read_apertus(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family apertus_family;
-const Family apertus_family = {"apertus", apertus_types, &read_apertus, &dense::build};
+extern const Family apertus_family = {"apertus", {"apertus"}, &read_apertus, &dense::build};
 
 }  // namespace halmark

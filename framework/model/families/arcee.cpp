@@ -1,13 +1,10 @@
 // AFM of Arcee: Llama's decoder with relu squared between two matrices.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> arcee_types = {"arcee"};
 
 void read_arcee(ConfigReader& config, ModelSpec& spec) {
   decoder::read_shape(config, spec);
@@ -20,7 +17,6 @@ void read_arcee(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family arcee_family;
-const Family arcee_family = {"arcee", arcee_types, &read_arcee, &dense::build};
+extern const Family arcee_family = {"arcee", {"arcee"}, &read_arcee, &dense::build};
 
 }  // namespace halmark

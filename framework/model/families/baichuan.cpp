@@ -1,14 +1,11 @@
 // Baichuan and Baichuan 2: Llama with q, k and v in one matrix. The 13 B models have ALiBi, which
 // their files say by a length of the tokenizer in the place of positions.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> baichuan_types = {"baichuan"};
 
 void read_baichuan(ConfigReader& config, ModelSpec& spec) {
   const bool has_rotary = config.has("max_position_embeddings");
@@ -22,7 +19,6 @@ void read_baichuan(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family baichuan_family;
-const Family baichuan_family = {"baichuan", baichuan_types, &read_baichuan, &dense::build};
+extern const Family baichuan_family = {"baichuan", {"baichuan"}, &read_baichuan, &dense::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // Ling: experts beside shared ones, dense first layers; the second line normalises q and k and
 // scores by sigmoid.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> bailing_moe_types = {"bailing_moe", "bailing_moe_v2"};
 
 void read_experts_bailing(ConfigReader& config, ModelSpec& spec) {
   moe::read_experts(config, spec, "num_experts", "moe_intermediate_size");
@@ -42,8 +39,10 @@ void read_bailing_moe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family bailing_moe_family;
-const Family bailing_moe_family = {"bailing_moe", bailing_moe_types, &read_bailing_moe, &moe::build,
-                                   &moe::predict};
+extern const Family bailing_moe_family = {"bailing_moe",
+                                          {"bailing_moe", "bailing_moe_v2"},
+                                          &read_bailing_moe,
+                                          &moe::build,
+                                          &moe::predict};
 
 }  // namespace halmark

@@ -1,7 +1,6 @@
 // BERT and its line (RoBERTa, XLM-R, CamemBERT, DistilBERT): every token sees every other, norms
 // behind attention and network, learned positions and token types; a pooler, a head of labels, or a
 // transform in front of the table.
-#include <array>
 
 #include "model/families/dense.hpp"
 #include "model/spec/model_head.hpp"
@@ -9,9 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 7> bert_types = {
-    "bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "ernie"};
 
 void name_as_distilbert(ConfigReader& config) {
   config.also_named("hidden_size", "dim");
@@ -79,7 +75,10 @@ void read_bert(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family bert_family;
-const Family bert_family = {"bert", bert_types, &read_bert, &dense::build};
+extern const Family bert_family = {
+    "bert",
+    {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "ernie"},
+    &read_bert,
+    &dense::build};
 
 }  // namespace halmark

@@ -1,13 +1,10 @@
 // BitNet b1.58: relu squared on a gate, and a norm of its own in front of o_proj and of down_proj.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> bitnet_types = {"bitnet"};
 
 void read_bitnet(ConfigReader& config, ModelSpec& spec) {
   decoder::read_shape(config, spec);
@@ -23,7 +20,6 @@ void read_bitnet(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family bitnet_family;
-const Family bitnet_family = {"bitnet", bitnet_types, &read_bitnet, &dense::build};
+extern const Family bitnet_family = {"bitnet", {"bitnet"}, &read_bitnet, &dense::build};
 
 }  // namespace halmark

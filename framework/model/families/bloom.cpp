@@ -1,14 +1,11 @@
 // BLOOM: ALiBi in the place of positions, LayerNorm with one behind the embedding, biases on every
 // linear, four times the width between two matrices, head and embedding in one table.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> bloom_types = {"bloom"};
 
 void read_bloom(ConfigReader& config, ModelSpec& spec) {
   config.also_named("hidden_size", "n_embed");
@@ -32,7 +29,6 @@ void read_bloom(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family bloom_family;
-const Family bloom_family = {"bloom", bloom_types, &read_bloom, &dense::build};
+extern const Family bloom_family = {"bloom", {"bloom"}, &read_bloom, &dense::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // ChatGLM 2 and 3 and GLM-4-9B as their repositories spell them, half of every head rotated; the
 // first ChatGLM has heads of their own keys, LayerNorm and biases everywhere.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> chatglm_types = {"chatglm"};
 
 void read_first_chatglm(ConfigReader& config, ModelSpec& spec) {
   config.also_named("intermediate_size", "inner_hidden_size");
@@ -54,7 +51,6 @@ void read_chatglm(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family chatglm_family;
-const Family chatglm_family = {"chatglm", chatglm_types, &read_chatglm, &dense::build};
+extern const Family chatglm_family = {"chatglm", {"chatglm"}, &read_chatglm, &dense::build};
 
 }  // namespace halmark

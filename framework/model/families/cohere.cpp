@@ -1,15 +1,12 @@
 // Command R and R7B: attention and a gated network side by side behind one LayerNorm without a
 // shift, head and embedding in one table. Cohere 1 may norm every head of q and k with gains of its
 // own; Cohere 2 has windows in three layers of four and rotates in those alone.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> cohere_types = {"cohere", "cohere2"};
 
 void read_windows(ConfigReader& config, ModelSpec& spec) {
   decoder::read_window_pattern(config, spec, 4);
@@ -30,7 +27,6 @@ void read_cohere(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family cohere_family;
-const Family cohere_family = {"cohere", cohere_types, &read_cohere, &dense::build};
+extern const Family cohere_family = {"cohere", {"cohere", "cohere2"}, &read_cohere, &dense::build};
 
 }  // namespace halmark

@@ -1,13 +1,10 @@
 // DBRX: experts in every layer, LayerNorm without a shift. The configuration nests its sizes.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> dbrx_types = {"dbrx"};
 
 void read_dbrx(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_hidden_layers", "n_layers");
@@ -26,7 +23,6 @@ void read_dbrx(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family dbrx_family;
-const Family dbrx_family = {"dbrx", dbrx_types, &read_dbrx, &moe::build};
+extern const Family dbrx_family = {"dbrx", {"dbrx"}, &read_dbrx, &moe::build};
 
 }  // namespace halmark

@@ -1,15 +1,11 @@
 // DeepSeek-V2 and V3 and Kimi-K2: latent attention, the first layers dense, then routed and shared
 // experts. DeepSeek-MoE and the small text sides of DeepSeek-VL2 have plain attention instead.
-#include <array>
 
 #include "model/families/latent.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> deepseek_types = {
-    "deepseek", "deepseek_v2", "deepseek_v3", "kimi_k2", "kimi_k25", "glm4_moe_lite"};
 
 bool is_latent(const ConfigReader& config, const ModelSpec& spec) {
   const bool is_off = config.has("use_mla") && !config.is_set("use_mla");
@@ -42,8 +38,11 @@ void predict_deepseek(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family deepseek_family;
-const Family deepseek_family = {"deepseek", deepseek_types, &read_deepseek, &build_deepseek,
-                                &predict_deepseek};
+extern const Family deepseek_family = {
+    "deepseek",
+    {"deepseek", "deepseek_v2", "deepseek_v3", "kimi_k2", "kimi_k25", "glm4_moe_lite"},
+    &read_deepseek,
+    &build_deepseek,
+    &predict_deepseek};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // DeepSeek-V3.2 and GLM-5: latent attention over the keys that an indexer chooses. In GLM-5.2 most
 // layers share the choice of the layer before them.
-#include <array>
 #include <string>
 
 #include "core/text/error.hpp"
@@ -10,8 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> deepseek_sparse_types = {"deepseek_v32", "glm_moe_dsa"};
 
 void read_shared(ConfigReader& config, ModelSpec& spec) {
   const auto types = config.texts("indexer_types");
@@ -51,8 +48,10 @@ void read_deepseek_sparse(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family deepseek_sparse_family;
-const Family deepseek_sparse_family = {"deepseek_sparse", deepseek_sparse_types,
-                                       &read_deepseek_sparse, &latent::build, &latent::predict};
+extern const Family deepseek_sparse_family = {"deepseek_sparse",
+                                              {"deepseek_v32", "glm_moe_dsa"},
+                                              &read_deepseek_sparse,
+                                              &latent::build,
+                                              &latent::predict};
 
 }  // namespace halmark

@@ -3,7 +3,6 @@
 // all entries of 128. The output projection is grouped, and hyper-connections of several residual
 // streams stand around every sub-layer. The first layers route by a table; their router runs all
 // the same, for the weights.
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -16,8 +15,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> deepseek_v4_types = {"deepseek_v4"};
 
 constexpr std::int64_t indexed_ratio = 4;
 constexpr std::int64_t heavy_ratio = 128;
@@ -310,8 +307,8 @@ void join_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family deepseek_v4_family;
-const Family deepseek_v4_family = {"deepseek_v4",      deepseek_v4_types,    &read_deepseek_v4,
-                                   &build_deepseek_v4, &predict_deepseek_v4, &join_deepseek_v4};
+extern const Family deepseek_v4_family = {"deepseek_v4",        {"deepseek_v4"},
+                                          &read_deepseek_v4,    &build_deepseek_v4,
+                                          &predict_deepseek_v4, &join_deepseek_v4};
 
 }  // namespace halmark

@@ -1,15 +1,12 @@
 // Diffusion language models: LLaDA (Llama's layers under OLMo's names), Dream (Qwen2's) and SDAR
 // (Qwen3's). A step is one denoising pass over all new tokens, each of which sees all others; an
 // answer takes as many passes per block as its steps say.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> diffusion_types = {"llada", "Dream", "sdar"};
 
 void name_as_olmo(ConfigReader& config) {
   config.also_named("num_hidden_layers", "n_layers");
@@ -79,7 +76,7 @@ void read_diffusion(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family diffusion_family;
-const Family diffusion_family = {"diffusion", diffusion_types, &read_diffusion, &dense::build};
+extern const Family diffusion_family = {
+    "diffusion", {"llada", "Dream", "sdar"}, &read_diffusion, &dense::build};
 
 }  // namespace halmark

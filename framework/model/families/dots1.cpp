@@ -1,14 +1,11 @@
 // dots.llm1: RMSNorm on each q and k head, dense first layers, then experts beside shared ones,
 // scored by sigmoid.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> dots1_types = {"dots1"};
 
 void read_dots1(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"first_k_dense_replace", "n_shared_experts"});
@@ -26,7 +23,6 @@ void read_dots1(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family dots1_family;
-const Family dots1_family = {"dots1", dots1_types, &read_dots1, &moe::build};
+extern const Family dots1_family = {"dots1", {"dots1"}, &read_dots1, &moe::build};
 
 }  // namespace halmark

@@ -2,7 +2,6 @@
 // positions) and Whisper (convolutions over the spectrum in front). A prefill step is the pass of
 // the encoder over its tokens, and makes the keys and values that the decoder sees of them; a
 // decode step is one of the decoder. What a step does not execute is held.
-#include <array>
 #include <string>
 
 #include "model/families/dense.hpp"
@@ -12,9 +11,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> encoder_decoder_types = {"t5",   "mt5",   "umt5",
-                                                                   "bart", "mbart", "whisper"};
 
 constexpr std::int64_t sides_max = 10'000;
 
@@ -225,8 +221,9 @@ void build_encoder_decoder(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family encoder_decoder_family;
-const Family encoder_decoder_family = {"encoder_decoder", encoder_decoder_types,
-                                       &read_encoder_decoder, &build_encoder_decoder};
+extern const Family encoder_decoder_family = {"encoder_decoder",
+                                              {"t5", "mt5", "umt5", "bart", "mbart", "whisper"},
+                                              &read_encoder_decoder,
+                                              &build_encoder_decoder};
 
 }  // namespace halmark

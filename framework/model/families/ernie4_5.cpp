@@ -1,7 +1,6 @@
 // ERNIE 4.5: dense, with biases everywhere or nowhere; or experts from `moe_layer_start_index` to
 // `moe_layer_end_index` beside shared ones of the routed ones' width. The correction of the scores
 // for the choice is state of training and no parameter.
-#include <array>
 
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
@@ -9,8 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> ernie4_5_types = {"ernie4_5", "ernie4_5_moe"};
 
 void read_sparse_layers_ernie4_5(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t first = config.count("moe_layer_start_index").value_or(1);
@@ -53,7 +50,7 @@ void build_ernie4_5(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family ernie4_5_family;
-const Family ernie4_5_family = {"ernie4_5", ernie4_5_types, &read_ernie4_5, &build_ernie4_5};
+extern const Family ernie4_5_family = {
+    "ernie4_5", {"ernie4_5", "ernie4_5_moe"}, &read_ernie4_5, &build_ernie4_5};
 
 }  // namespace halmark

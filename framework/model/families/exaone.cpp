@@ -1,15 +1,12 @@
 // EXAONE 3 and 4. The third is the dense decoder under names of its own; the fourth has norms
 // behind attention and network alone, RMSNorm on each q and k head, and where it has windows,
 // layers that see everything do not rotate.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> exaone_types = {"exaone", "exaone4"};
 
 void read_third(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_hidden_layers", "num_layers");
@@ -38,7 +35,6 @@ void read_exaone(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family exaone_family;
-const Family exaone_family = {"exaone", exaone_types, &read_exaone, &dense::build};
+extern const Family exaone_family = {"exaone", {"exaone", "exaone4"}, &read_exaone, &dense::build};
 
 }  // namespace halmark

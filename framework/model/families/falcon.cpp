@@ -2,15 +2,12 @@
 // has one KV head and one norm; the newer decoder has KV heads of its own number and a norm for
 // either side (40B, 180B) or one (Falcon 2); the first models (RW) have ALiBi and one after the
 // other.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> falcon_types = {"falcon", "RefinedWebModel"};
 
 void read_kv_heads(ConfigReader& config, bool is_new) {
   const auto stated = config.size("num_kv_heads");
@@ -47,7 +44,7 @@ void read_falcon(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family falcon_family;
-const Family falcon_family = {"falcon", falcon_types, &read_falcon, &dense::build};
+extern const Family falcon_family = {
+    "falcon", {"falcon", "RefinedWebModel"}, &read_falcon, &dense::build};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // Falcon-H1: attention and Mamba-2 side by side in every layer, on one norm; their outputs are
 // added. Multipliers are factors of neighbouring operators.
-#include <array>
 
 #include "model/families/dense.hpp"
 #include "model/families/mixers.hpp"
@@ -8,8 +7,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> falcon_h1_types = {"falcon_h1"};
 
 void read_falcon_h1(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
@@ -30,7 +27,6 @@ void read_falcon_h1(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family falcon_h1_family;
-const Family falcon_h1_family = {"falcon_h1", falcon_h1_types, &read_falcon_h1, &dense::build};
+extern const Family falcon_h1_family = {"falcon_h1", {"falcon_h1"}, &read_falcon_h1, &dense::build};
 
 }  // namespace halmark

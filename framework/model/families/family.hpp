@@ -2,6 +2,7 @@
 // family in families/, one line in families/table.cpp.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace halmark {
 
 struct Family {
   std::string_view name;
-  std::span<const std::string_view> model_types;
+  std::initializer_list<std::string_view> model_types;
   // Fills the architecture; throws Error (exit 2) naming the field.
   void (*read)(ConfigReader& config, ModelSpec& spec);
   // Emits layer types, their operators in execution order, and the type of every layer.

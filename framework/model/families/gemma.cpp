@@ -1,7 +1,6 @@
 // Gemma 1, 2 and 3: GeGLU, head and embedding in one table. Since Gemma 2 a norm also behind
 // attention and feed-forward network, and sliding windows in a pattern; Gemma 3 has q/k norm.
 // Caps of the logits are element-wise work inside attention and head.
-#include <array>
 #include <string>
 
 #include "model/families/dense.hpp"
@@ -9,9 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 5> gemma_types = {"gemma", "gemma2", "gemma3", "gemma3_text",
-                                                         "paligemma"};
 
 // PaliGemma nests a Gemma or a Gemma 2.
 void read_gemma(ConfigReader& config, ModelSpec& spec) {
@@ -36,7 +32,7 @@ void read_gemma(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family gemma_family;
-const Family gemma_family = {"gemma", gemma_types, &read_gemma, &dense::build};
+extern const Family gemma_family = {
+    "gemma", {"gemma", "gemma2", "gemma3", "gemma3_text", "paligemma"}, &read_gemma, &dense::build};
 
 }  // namespace halmark

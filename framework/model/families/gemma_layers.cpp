@@ -1,7 +1,6 @@
 // Gemma 3n and 4: embeddings of every layer, layers that read the keys and values of an earlier
 // one, values that are the keys, and a dense network beside experts; of Gemma 3n also several
 // residual streams (alternating updates) and a low-rank path beside attention.
-#include <array>
 #include <string>
 #include <vector>
 
@@ -12,9 +11,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> gemma_layers_types = {
-    "gemma3n", "gemma3n_text", "gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text"};
 
 bool is_3n(const ModelSpec& spec) { return spec.architecture.starts_with("gemma3n"); }
 
@@ -218,8 +214,10 @@ void build_gemma_layers(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family gemma_layers_family;
-const Family gemma_layers_family = {"gemma_layers", gemma_layers_types, &read_gemma_layers,
-                                    &build_gemma_layers};
+extern const Family gemma_layers_family = {
+    "gemma_layers",
+    {"gemma3n", "gemma3n_text", "gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text"},
+    &read_gemma_layers,
+    &build_gemma_layers};
 
 }  // namespace halmark

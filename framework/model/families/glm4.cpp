@@ -1,15 +1,11 @@
 // GLM-4 and the text sides of GLM-4V as the library spells them: biases on q, k and v, half of
 // every head rotated; since GLM-4-0414 also norms behind attention and network.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 7> glm4_types = {
-    "glm", "glm4", "glm4v", "glm4v_text", "glm46v", "glm_ocr", "glm_ocr_text"};
 
 void read_glm4(ConfigReader& config, ModelSpec& spec) {
   if (!config.has("rope_parameters.partial_rotary_factor")) {
@@ -22,7 +18,10 @@ void read_glm4(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family glm4_family;
-const Family glm4_family = {"glm4", glm4_types, &read_glm4, &dense::build};
+extern const Family glm4_family = {
+    "glm4",
+    {"glm", "glm4", "glm4v", "glm4v_text", "glm46v", "glm_ocr", "glm_ocr_text"},
+    &read_glm4,
+    &dense::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // GLM-4.5: the first layers dense, sigmoid scores, shared experts of the routed ones' width, biases
 // on q, k and v. The correction of the scores for the choice is state of training and no parameter.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> glm4_moe_types = {"glm4_moe", "glm4v_moe_text"};
 
 void read_glm4_moe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"first_k_dense_replace", "n_shared_experts"});
@@ -26,8 +23,7 @@ void read_glm4_moe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family glm4_moe_family;
-const Family glm4_moe_family = {"glm4_moe", glm4_moe_types, &read_glm4_moe, &moe::build,
-                                &moe::predict};
+extern const Family glm4_moe_family = {
+    "glm4_moe", {"glm4_moe", "glm4v_moe_text"}, &read_glm4_moe, &moe::build, &moe::predict};
 
 }  // namespace halmark

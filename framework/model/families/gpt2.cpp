@@ -1,14 +1,11 @@
 // GPT-2 and GPT-3: LayerNorm, learned positions, biases on every linear, two matrices per
 // feed-forward network, head and embedding in one table. The configuration has names of its own.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> gpt2_types = {"gpt2"};
 
 void read_gpt2(ConfigReader& config, ModelSpec& spec) {
   dense::name_as_gpt(config);
@@ -28,7 +25,6 @@ void read_gpt2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family gpt2_family;
-const Family gpt2_family = {"gpt2", gpt2_types, &read_gpt2, &dense::build};
+extern const Family gpt2_family = {"gpt2", {"gpt2"}, &read_gpt2, &dense::build};
 
 }  // namespace halmark

@@ -1,13 +1,10 @@
 // SantaCoder and StarCoder: GPT-2 with one head of keys and values for all.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> gpt_bigcode_types = {"gpt_bigcode"};
 
 void read_gpt_bigcode(ConfigReader& config, ModelSpec& spec) {
   dense::name_as_gpt(config);
@@ -27,8 +24,7 @@ void read_gpt_bigcode(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family gpt_bigcode_family;
-const Family gpt_bigcode_family = {"gpt_bigcode", gpt_bigcode_types, &read_gpt_bigcode,
-                                   &dense::build};
+extern const Family gpt_bigcode_family = {
+    "gpt_bigcode", {"gpt_bigcode"}, &read_gpt_bigcode, &dense::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // GPT-NeoX and Pythia: LayerNorm, biases on every linear but the head, partly rotated heads, gelu
 // between two matrices; attention and network side by side behind a norm each.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> gpt_neox_types = {"gpt_neox"};
 
 void read_gpt_neox(ConfigReader& config, ModelSpec& spec) {
   config.also_named("partial_rotary_factor", "rotary_pct");
@@ -24,7 +21,6 @@ void read_gpt_neox(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family gpt_neox_family;
-const Family gpt_neox_family = {"gpt_neox", gpt_neox_types, &read_gpt_neox, &dense::build};
+extern const Family gpt_neox_family = {"gpt_neox", {"gpt_neox"}, &read_gpt_neox, &dense::build};
 
 }  // namespace halmark

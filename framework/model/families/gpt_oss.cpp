@@ -1,14 +1,11 @@
 // gpt-oss: experts in every layer, windows in every other one, attention sinks, and biases on every
 // linear: projections, router and experts. Its clamped gate costs what silu does.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> gpt_oss_types = {"gpt_oss"};
 
 void read_gpt_oss(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_experts_per_tok", "experts_per_token");
@@ -31,7 +28,6 @@ void read_gpt_oss(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family gpt_oss_family;
-const Family gpt_oss_family = {"gpt_oss", gpt_oss_types, &read_gpt_oss, &moe::build};
+extern const Family gpt_oss_family = {"gpt_oss", {"gpt_oss"}, &read_gpt_oss, &moe::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // GPT-J: attention without biases and a plain network with them side by side behind one LayerNorm;
 // 64 columns of a head rotate; a bias on the head.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> gptj_types = {"gptj"};
 
 void read_gptj(ConfigReader& config, ModelSpec& spec) {
   dense::name_as_gpt(config);
@@ -25,7 +22,6 @@ void read_gptj(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family gptj_family;
-const Family gptj_family = {"gptj", gptj_types, &read_gptj, &dense::build};
+extern const Family gptj_family = {"gptj", {"gptj"}, &read_gptj, &dense::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // Granite MoE: experts in every layer, softmax over the chosen logits. Its multipliers of
 // embedding, attention, residual and logits are factors of neighbouring operators and cost nothing.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> granite_moe_types = {"granitemoe", "granitemoeshared"};
 
 void read_granite_moe(ConfigReader& config, ModelSpec& spec) {
   const bool has_shared = spec.architecture == "granitemoeshared";
@@ -26,8 +23,7 @@ void read_granite_moe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family granite_moe_family;
-const Family granite_moe_family = {"granite_moe", granite_moe_types, &read_granite_moe,
-                                   &moe::build};
+extern const Family granite_moe_family = {
+    "granite_moe", {"granitemoe", "granitemoeshared"}, &read_granite_moe, &moe::build};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // Granite 4: Mamba-2 in most layers or in none, attention with or without rotation in the others,
 // and in every layer a network that all tokens pass, alone or beside routed experts.
-#include <array>
 
 #include "model/families/dense.hpp"
 #include "model/families/mixers.hpp"
@@ -9,8 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> granite_moe_hybrid_types = {"granitemoehybrid"};
 
 void read_mixers_granite(ConfigReader& config, ModelSpec& spec) {
   spec.mixers = decoder::uniform_mixers(spec);
@@ -54,8 +51,9 @@ void build_granite_moe_hybrid(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family granite_moe_hybrid_family;
-const Family granite_moe_hybrid_family = {"granite_moe_hybrid", granite_moe_hybrid_types,
-                                          &read_granite_moe_hybrid, &build_granite_moe_hybrid};
+extern const Family granite_moe_hybrid_family = {"granite_moe_hybrid",
+                                                 {"granitemoehybrid"},
+                                                 &read_granite_moe_hybrid,
+                                                 &build_granite_moe_hybrid};
 
 }  // namespace halmark

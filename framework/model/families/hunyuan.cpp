@@ -1,6 +1,5 @@
 // Hunyuan V1: RMSNorm on each q and k head; dense, or experts in every layer beside a shared one.
 // Its files state per layer what is one number in all that are published.
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,9 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> hunyuan_types = {"hunyuan_v1_dense", "hunyuan_v1_moe",
-                                                           "hunyuan"};
 
 // A number, or the one number that a list holds for every layer.
 std::int64_t same_in_all(const ConfigReader& config, const ModelSpec& spec, std::string_view field,
@@ -65,7 +61,7 @@ void build_hunyuan(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family hunyuan_family;
-const Family hunyuan_family = {"hunyuan", hunyuan_types, &read_hunyuan, &build_hunyuan};
+extern const Family hunyuan_family = {
+    "hunyuan", {"hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan"}, &read_hunyuan, &build_hunyuan};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // InternLM and InternLM 3: the dense decoder; of the first `bias` is about all projections of
 // attention, of the third about those of the network too.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> internlm_types = {"internlm", "internlm3"};
 
 void read_internlm(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
@@ -21,7 +18,7 @@ void read_internlm(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family internlm_family;
-const Family internlm_family = {"internlm", internlm_types, &read_internlm, &dense::build};
+extern const Family internlm_family = {
+    "internlm", {"internlm", "internlm3"}, &read_internlm, &dense::build};
 
 }  // namespace halmark

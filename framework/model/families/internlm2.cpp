@@ -1,13 +1,10 @@
 // InternLM2 and 2.5: the dense decoder; `bias` is about all projections of attention.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> internlm2_types = {"internlm2"};
 
 void read_internlm2(ConfigReader& config, ModelSpec& spec) {
   config.also_named("attention_bias", "bias");
@@ -17,7 +14,6 @@ void read_internlm2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family internlm2_family;
-const Family internlm2_family = {"internlm2", internlm2_types, &read_internlm2, &dense::build};
+extern const Family internlm2_family = {"internlm2", {"internlm2"}, &read_internlm2, &dense::build};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // Kimi Linear (2510.26692): Kimi Delta Attention in three layers of four, latent attention without
 // rotation in the fourth and the last; the first layer dense, then routed and shared experts.
-#include <array>
 #include <string>
 #include <vector>
 
@@ -9,8 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> kimi_linear_types = {"kimi_linear", "kimi_k3"};
 
 // The configuration numbers layers from 1 and lists every one of them once, under its mixer.
 void read_mixers_kimi_linear(ConfigReader& config, ModelSpec& spec) {
@@ -85,8 +82,7 @@ void read_kimi_linear(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family kimi_linear_family;
-const Family kimi_linear_family = {"kimi_linear", kimi_linear_types, &read_kimi_linear,
-                                   &latent::build};
+extern const Family kimi_linear_family = {
+    "kimi_linear", {"kimi_linear", "kimi_k3"}, &read_kimi_linear, &latent::build};
 
 }  // namespace halmark

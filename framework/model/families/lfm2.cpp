@@ -1,7 +1,6 @@
 // LFM2: short convolutions between gates in most layers, attention with q/k norm in the others;
 // dense, or experts behind the first layers. Two spellings: of the library, and of the first files.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "core/ranges.hpp"
@@ -11,8 +10,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> lfm2_types = {"lfm2", "lfm2_moe"};
 
 // The first files list the layers that attend; the library's name every layer.
 void read_mixers_lfm2(const ConfigReader& config, ModelSpec& spec) {
@@ -78,7 +75,6 @@ void build_lfm2(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family lfm2_family;
-const Family lfm2_family = {"lfm2", lfm2_types, &read_lfm2, &build_lfm2};
+extern const Family lfm2_family = {"lfm2", {"lfm2", "lfm2_moe"}, &read_lfm2, &build_lfm2};
 
 }  // namespace halmark

@@ -1,7 +1,6 @@
 // Llama, Mistral, Phi-3 and Granite: the dense decoder without q/k norm; biases only where the
 // config says so; and those that are Llama under another name. Granite's and MiniCPM's multipliers
 // are factors of neighbouring operators and cost nothing.
-#include <array>
 #include <string>
 
 #include "model/families/dense.hpp"
@@ -9,12 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 19> llama_types = {
-    "llama",         "mistral",       "ministral",   "ministral3",   "phi3",
-    "phi3_v",        "phi4mm",        "granite",     "xverse",       "Yi",
-    "aquila",        "cwm",           "helium",      "minicpm",      "solar",
-    "llama_bidirec", "bidir_mistral", "llava_llama", "llava_mistral"};
 
 void read_llama(ConfigReader& config, ModelSpec& spec) {
   if (spec.architecture == "minicpm") config.set_default("tie_word_embeddings", true);
@@ -29,7 +22,12 @@ void read_llama(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family llama_family;
-const Family llama_family = {"llama", llama_types, &read_llama, &dense::build};
+extern const Family llama_family = {
+    "llama",
+    {"llama", "mistral", "ministral", "ministral3", "phi3", "phi3_v", "phi4mm", "granite", "xverse",
+     "Yi", "aquila", "cwm", "helium", "minicpm", "solar", "llama_bidirec", "bidir_mistral",
+     "llava_llama", "llava_mistral"},
+    &read_llama,
+    &dense::build};
 
 }  // namespace halmark

@@ -1,7 +1,6 @@
 // Llama 4: three layers of four rotate and attend within chunks, the fourth does neither; experts
 // in every `interleave_moe_layer_step`th layer, one of the routed ones' width shared by all tokens.
 #include <algorithm>
-#include <array>
 
 #include "core/ranges.hpp"
 #include "model/families/moe.hpp"
@@ -9,8 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> llama4_types = {"llama4", "llama4_text"};
 
 void read_mixers_llama4(const ConfigReader& config, ModelSpec& spec) {
   const std::vector<bool> rotates = decoder::read_rotating_layers(config, spec);
@@ -53,7 +50,7 @@ void read_llama4(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family llama4_family;
-const Family llama4_family = {"llama4", llama4_types, &read_llama4, &moe::build};
+extern const Family llama4_family = {
+    "llama4", {"llama4", "llama4_text"}, &read_llama4, &moe::build};
 
 }  // namespace halmark

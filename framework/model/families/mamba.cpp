@@ -1,6 +1,5 @@
 // The first Mamba (2312.00752), Falcon Mamba (2410.05355) and Jamba (2403.19887), which mixes its
 // layers with attention without rotation and gives every other layer experts.
-#include <array>
 #include <string>
 
 #include "core/numeric/cast.hpp"
@@ -10,9 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> mamba_types = {"mamba", "falcon_mamba"};
-constexpr std::array<std::string_view, 1> jamba_types = {"jamba"};
 
 // "auto" is a sixteenth of the width, rounded up.
 std::int64_t read_rank(const ConfigReader& config, const ModelSpec& spec, std::string_view field) {
@@ -101,9 +97,7 @@ void build_jamba(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, 
 
 }  // namespace
 
-extern const Family mamba_family;
-const Family mamba_family = {"mamba", mamba_types, &read_mamba, &build_mamba};
-extern const Family jamba_family;
-const Family jamba_family = {"jamba", jamba_types, &read_jamba, &build_jamba};
+extern const Family mamba_family = {"mamba", {"mamba", "falcon_mamba"}, &read_mamba, &build_mamba};
+extern const Family jamba_family = {"jamba", {"jamba"}, &read_jamba, &build_jamba};
 
 }  // namespace halmark

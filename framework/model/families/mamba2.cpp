@@ -1,6 +1,5 @@
 // Mamba-2 (2405.21060) alone: every layer is a norm and a state space, without attention and
 // without a feed-forward network.
-#include <array>
 #include <string>
 
 #include "model/families/decoder.hpp"
@@ -8,8 +7,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> mamba2_types = {"mamba2"};
 
 void read_state_space_mamba2(ConfigReader& config, ModelSpec& spec) {
   StateSpaceSpec& ssm = spec.state_space.emplace();
@@ -46,7 +43,6 @@ void build_mamba2(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family mamba2_family;
-const Family mamba2_family = {"mamba2", mamba2_types, &read_mamba2, &build_mamba2};
+extern const Family mamba2_family = {"mamba2", {"mamba2"}, &read_mamba2, &build_mamba2};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // MiMo-V2-Flash: layers with a window have KV heads of their own, values are narrower than keys,
 // experts in all but the first layers. The sinks of windowed layers are constants, no parameters.
-#include <array>
 #include <string>
 
 #include "model/families/moe.hpp"
@@ -8,8 +7,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> mimo_v2_types = {"mimo_v2_flash"};
 
 LayerMixer windowed_mixer(const ConfigReader& config, const LayerMixer& full) {
   LayerMixer out = full;
@@ -64,7 +61,6 @@ void read_mimo_v2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family mimo_v2_family;
-const Family mimo_v2_family = {"mimo_v2", mimo_v2_types, &read_mimo_v2, &moe::build};
+extern const Family mimo_v2_family = {"mimo_v2", {"mimo_v2_flash"}, &read_mimo_v2, &moe::build};
 
 }  // namespace halmark

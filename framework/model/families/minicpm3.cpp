@@ -1,5 +1,4 @@
 // MiniCPM3: latent attention and dense networks.
-#include <array>
 
 #include "model/families/dense.hpp"
 #include "model/families/latent.hpp"
@@ -7,8 +6,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> minicpm3_types = {"minicpm3"};
 
 void read_minicpm3(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
@@ -22,7 +19,6 @@ void read_minicpm3(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family minicpm3_family;
-const Family minicpm3_family = {"minicpm3", minicpm3_types, &read_minicpm3, &latent::build};
+extern const Family minicpm3_family = {"minicpm3", {"minicpm3"}, &read_minicpm3, &latent::build};
 
 }  // namespace halmark

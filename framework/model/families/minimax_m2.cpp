@@ -1,7 +1,6 @@
 // MiniMax-M2: experts in every layer, sigmoid scores, RMSNorm over whole rows of q and k. The
 // correction of the scores is state of training and no parameter; MTP modules are no part of a
 // step.
-#include <array>
 #include <string>
 
 #include "core/text/error.hpp"
@@ -10,8 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> minimax_m2_types = {"minimax_m2"};
 
 void read_norm(const ConfigReader& config, ModelSpec& spec) {
   spec.qk_norm = config.flag("use_qk_norm").value_or(true);
@@ -34,7 +31,7 @@ void read_minimax_m2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family minimax_m2_family;
-const Family minimax_m2_family = {"minimax_m2", minimax_m2_types, &read_minimax_m2, &moe::build};
+extern const Family minimax_m2_family = {
+    "minimax_m2", {"minimax_m2"}, &read_minimax_m2, &moe::build};
 
 }  // namespace halmark

@@ -1,7 +1,6 @@
 // MiniMax-M3: experts beside a shared one behind dense first layers, and in the same layers a
 // lightning indexer that chooses blocks of keys for every group of heads. Under its own names or
 // those of the library.
-#include <array>
 #include <string>
 #include <vector>
 
@@ -11,9 +10,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> minimax_m3_types = {"minimax_m3", "minimax_m3_vl",
-                                                              "minimax_m3_vl_text"};
 
 // Per layer, from a list of 0 and 1 or one of names; nothing where neither is stated.
 std::optional<std::vector<bool>> marked_layers(const ConfigReader& config, const ModelSpec& spec,
@@ -98,7 +94,9 @@ void read_minimax_m3(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family minimax_m3_family;
-const Family minimax_m3_family = {"minimax_m3", minimax_m3_types, &read_minimax_m3, &moe::build};
+extern const Family minimax_m3_family = {"minimax_m3",
+                                         {"minimax_m3", "minimax_m3_vl", "minimax_m3_vl_text"},
+                                         &read_minimax_m3,
+                                         &moe::build};
 
 }  // namespace halmark

@@ -1,13 +1,10 @@
 // Mixtral: experts in every layer; `intermediate_size` is the width of one.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> mixtral_types = {"mixtral"};
 
 void read_mixtral(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
@@ -18,7 +15,6 @@ void read_mixtral(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family mixtral_family;
-const Family mixtral_family = {"mixtral", mixtral_types, &read_mixtral, &moe::build};
+extern const Family mixtral_family = {"mixtral", {"mixtral"}, &read_mixtral, &moe::build};
 
 }  // namespace halmark

@@ -1,7 +1,6 @@
 // Llama 3.2 Vision: layers among those of Llama whose queries see the image instead of the text.
 // Keys and values of an image are made once, when its prompt is read, and kept; a request is taken
 // to have one image of as many tiles as the configuration allows.
-#include <array>
 #include <string>
 
 #include "kernels/kv_cache.hpp"
@@ -10,8 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> mllama_types = {"mllama", "mllama_text_model"};
 
 // A patch each, and one more token per tile.
 std::int64_t image_tokens(ConfigReader& config) {
@@ -63,7 +60,7 @@ void build_mllama(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family mllama_family;
-const Family mllama_family = {"mllama", mllama_types, &read_mllama, &build_mllama};
+extern const Family mllama_family = {
+    "mllama", {"mllama", "mllama_text_model"}, &read_mllama, &build_mllama};
 
 }  // namespace halmark

@@ -2,7 +2,6 @@
 // within a window), Nomic BERT (gates of silu, norms behind) and EuroBERT (Llama in both
 // directions).
 #include <algorithm>
-#include <array>
 
 #include "model/families/dense.hpp"
 #include "model/spec/model_head.hpp"
@@ -10,9 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> modern_bert_types = {"modernbert", "nomic_bert",
-                                                               "eurobert"};
 
 void read_windows_modernbert(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t period = config.size_or("global_attn_every_n_layers", 3);
@@ -98,8 +94,7 @@ void read_modern_bert(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family modern_bert_family;
-const Family modern_bert_family = {"modern_bert", modern_bert_types, &read_modern_bert,
-                                   &dense::build};
+extern const Family modern_bert_family = {
+    "modern_bert", {"modernbert", "nomic_bert", "eurobert"}, &read_modern_bert, &dense::build};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // MPT: ALiBi or learned positions, LayerNorm without a shift, no biases, gelu between two matrices,
 // head and embedding in one table. The configuration nests what attention is.
-#include <array>
 #include <string>
 
 #include "core/text/error.hpp"
@@ -9,8 +8,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> mpt_types = {"mpt"};
 
 void refuse_variants_mpt(const ConfigReader& config) {
   if (config.is_set("attn_config.qk_ln") || config.is_set("attn_config.qk_gn")) {
@@ -60,7 +57,6 @@ void read_mpt(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family mpt_family;
-const Family mpt_family = {"mpt", mpt_types, &read_mpt, &dense::build};
+extern const Family mpt_family = {"mpt", {"mpt"}, &read_mpt, &dense::build};
 
 }  // namespace halmark

@@ -1,13 +1,10 @@
 // Nemotron-4 and Minitron: LayerNorm, relu squared between two matrices, half-rotated heads.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> nemotron_types = {"nemotron"};
 
 void read_nemotron(ConfigReader& config, ModelSpec& spec) {
   if (!config.has("rope_parameters.partial_rotary_factor")) {
@@ -24,7 +21,6 @@ void read_nemotron(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family nemotron_family;
-const Family nemotron_family = {"nemotron", nemotron_types, &read_nemotron, &dense::build};
+extern const Family nemotron_family = {"nemotron", {"nemotron"}, &read_nemotron, &dense::build};
 
 }  // namespace halmark

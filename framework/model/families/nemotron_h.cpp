@@ -2,7 +2,6 @@
 // rotation (*), a network of two matrices with relu squared between them (-), or experts of that
 // kind (E), which may work in a narrower latent width.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "core/text/error.hpp"
@@ -12,8 +11,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> nemotron_h_types = {"nemotron_h"};
 
 char letter_of(const ConfigReader& config, const char* field, const std::string& type) {
   static constexpr std::pair<std::string_view, char> known[] = {
@@ -169,8 +166,7 @@ void predict_nemotron_h(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family nemotron_h_family;
-const Family nemotron_h_family = {"nemotron_h", nemotron_h_types, &read_nemotron_h,
-                                  &build_nemotron_h, &predict_nemotron_h};
+extern const Family nemotron_h_family = {
+    "nemotron_h", {"nemotron_h"}, &read_nemotron_h, &build_nemotron_h, &predict_nemotron_h};
 
 }  // namespace halmark

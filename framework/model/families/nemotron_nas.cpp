@@ -1,6 +1,5 @@
 // Llama-Nemotron found by architecture search: every block has its own width, its own group of
 // query heads per KV head, or no attention at all. A part that is absent has no norm either.
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -10,8 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> nemotron_nas_types = {"nemotron-nas"};
 
 struct Block {
   std::optional<std::int64_t> heads_in_group;  // nothing: no attention
@@ -146,8 +143,7 @@ void build_nemotron_nas(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family nemotron_nas_family;
-const Family nemotron_nas_family = {"nemotron_nas", nemotron_nas_types, &read_nemotron_nas,
-                                    &build_nemotron_nas};
+extern const Family nemotron_nas_family = {
+    "nemotron_nas", {"nemotron-nas"}, &read_nemotron_nas, &build_nemotron_nas};
 
 }  // namespace halmark

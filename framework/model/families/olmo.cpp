@@ -1,13 +1,10 @@
 // OLMo: the dense decoder with LayerNorm that has neither gains nor shifts; and Orion, with both.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> olmo_types = {"olmo", "orion"};
 
 void read_olmo(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
@@ -18,7 +15,6 @@ void read_olmo(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family olmo_family;
-const Family olmo_family = {"olmo", olmo_types, &read_olmo, &dense::build};
+extern const Family olmo_family = {"olmo", {"olmo", "orion"}, &read_olmo, &dense::build};
 
 }  // namespace halmark

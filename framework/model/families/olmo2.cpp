@@ -1,14 +1,11 @@
 // OLMo 2 and 3: norms behind attention and network instead of in front of them, RMSNorm over whole
 // rows of q and k. OLMo 3 has windows in three layers of four.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> olmo2_types = {"olmo2", "olmo3"};
 
 void read_olmo2(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
@@ -21,7 +18,6 @@ void read_olmo2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family olmo2_family;
-const Family olmo2_family = {"olmo2", olmo2_types, &read_olmo2, &dense::build};
+extern const Family olmo2_family = {"olmo2", {"olmo2", "olmo3"}, &read_olmo2, &dense::build};
 
 }  // namespace halmark

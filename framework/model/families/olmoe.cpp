@@ -1,14 +1,11 @@
 // OLMoE: experts in every layer, RMSNorm over whole rows of q and k; `intermediate_size` is the
 // width of one expert.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> olmoe_types = {"olmoe"};
 
 void read_olmoe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
@@ -21,7 +18,6 @@ void read_olmoe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family olmoe_family;
-const Family olmoe_family = {"olmoe", olmoe_types, &read_olmoe, &moe::build};
+extern const Family olmoe_family = {"olmoe", {"olmoe"}, &read_olmoe, &moe::build};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // OPT: LayerNorm, learned positions behind two unused ones, biases on every linear, ReLU between
 // two matrices, head and embedding in one table.
-#include <array>
 #include <string>
 
 #include "model/families/dense.hpp"
@@ -9,7 +8,6 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> opt_types = {"opt"};
 constexpr std::int64_t unused_positions = 2;
 
 void refuse_variants_opt(const ConfigReader& config, const ModelSpec& spec) {
@@ -40,7 +38,6 @@ void read_opt(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family opt_family;
-const Family opt_family = {"opt", opt_types, &read_opt, &dense::build};
+extern const Family opt_family = {"opt", {"opt"}, &read_opt, &dense::build};
 
 }  // namespace halmark

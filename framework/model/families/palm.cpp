@@ -1,14 +1,11 @@
 // PaLM (2204.02311): attention and a SwiGLU network side by side behind one norm, one KV head, no
 // biases anywhere (the norms included), head and embedding in one table.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> palm_types = {"palm"};
 
 void read_palm(ConfigReader& config, ModelSpec& spec) {
   config.set_default("num_key_value_heads", 1);
@@ -20,7 +17,6 @@ void read_palm(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family palm_family;
-const Family palm_family = {"palm", palm_types, &read_palm, &dense::build};
+extern const Family palm_family = {"palm", {"palm"}, &read_palm, &dense::build};
 
 }  // namespace halmark

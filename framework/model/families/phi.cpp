@@ -1,14 +1,11 @@
 // Phi-1.5 and Phi-2: attention and a plain network side by side behind one LayerNorm, biases on
 // every linear, the head included, partly rotated heads.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> phi_types = {"phi"};
 
 void read_phi(ConfigReader& config, ModelSpec& spec) {
   if (config.is_set("qk_layernorm")) {
@@ -28,7 +25,6 @@ void read_phi(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family phi_family;
-const Family phi_family = {"phi", phi_types, &read_phi, &dense::build};
+extern const Family phi_family = {"phi", {"phi"}, &read_phi, &dense::build};
 
 }  // namespace halmark

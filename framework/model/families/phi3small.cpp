@@ -1,14 +1,11 @@
 // Phi-3-small: LayerNorm, biases on every linear, a gate of gelu, and block-sparse attention in all
 // but every `dense_attention_every_n_layers`th layer.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> phi3small_types = {"phi3small"};
 
 void read_phi3small(ConfigReader& config, ModelSpec& spec) {
   config.also_named("intermediate_size", "ff_intermediate_size");
@@ -37,7 +34,6 @@ void read_phi3small(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family phi3small_family;
-const Family phi3small_family = {"phi3small", phi3small_types, &read_phi3small, &dense::build};
+extern const Family phi3small_family = {"phi3small", {"phi3small"}, &read_phi3small, &dense::build};
 
 }  // namespace halmark

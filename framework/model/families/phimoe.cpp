@@ -1,14 +1,11 @@
 // Phi-3.5-MoE: experts in every layer and LayerNorm; biases of linears only where the configuration
 // says so.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> phimoe_types = {"phimoe"};
 
 void read_phimoe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
@@ -24,7 +21,6 @@ void read_phimoe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family phimoe_family;
-const Family phimoe_family = {"phimoe", phimoe_types, &read_phimoe, &moe::build};
+extern const Family phimoe_family = {"phimoe", {"phimoe"}, &read_phimoe, &moe::build};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // The first Qwen: biases on q, k and v alone, and a stated width of the network that is that of
 // gate and up together.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> qwen_types = {"qwen"};
 
 void read_qwen(ConfigReader& config, ModelSpec& spec) {
   if (!config.has("max_position_embeddings")) {
@@ -30,7 +27,6 @@ void read_qwen(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family qwen_family;
-const Family qwen_family = {"qwen", qwen_types, &read_qwen, &dense::build};
+extern const Family qwen_family = {"qwen", {"qwen"}, &read_qwen, &dense::build};
 
 }  // namespace halmark

@@ -1,16 +1,11 @@
 // Qwen2, Qwen2.5, the language towers of their outer models, and MiMo-7B: the dense decoder with
 // biases on q, k and v, implied by the model type. MTP modules are no part of a step.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 11> qwen2_types = {
-    "qwen2", "qwen2_vl",   "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_5_omni_text",
-    "mimo",  "llava_qwen", "llava_qwen2",   "minicpmv",   "minicpmo"};
 
 // MiniCPM-V states its version, and with it the language tower that its fields are of.
 void check_version(const ConfigReader& config, const ModelSpec& spec) {
@@ -33,7 +28,12 @@ void read_qwen2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family qwen2_family;
-const Family qwen2_family = {"qwen2", qwen2_types, &read_qwen2, &dense::build, &dense::predict};
+extern const Family qwen2_family = {
+    "qwen2",
+    {"qwen2", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_5_omni_text",
+     "mimo", "llava_qwen", "llava_qwen2", "minicpmv", "minicpmo"},
+    &read_qwen2,
+    &dense::build,
+    &dense::predict};
 
 }  // namespace halmark

@@ -1,14 +1,11 @@
 // Qwen2-MoE and Qwen1.5-MoE: biases on q, k and v, and a gated shared expert beside the routed
 // ones.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> qwen2_moe_types = {"qwen2_moe"};
 
 void read_qwen2_moe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(
@@ -25,7 +22,6 @@ void read_qwen2_moe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family qwen2_moe_family;
-const Family qwen2_moe_family = {"qwen2_moe", qwen2_moe_types, &read_qwen2_moe, &moe::build};
+extern const Family qwen2_moe_family = {"qwen2_moe", {"qwen2_moe"}, &read_qwen2_moe, &moe::build};
 
 }  // namespace halmark

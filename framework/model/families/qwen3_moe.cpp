@@ -1,14 +1,10 @@
 // Qwen3-MoE and the language tower of Qwen3-VL-MoE: RMSNorm on each q and k head, no shared expert.
-#include <array>
 
 #include "model/families/moe.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> qwen3_moe_types = {
-    "qwen3_moe", "qwen3_vl_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text"};
 
 void read_qwen3_moe(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_experts", "num_local_experts");
@@ -26,7 +22,10 @@ void read_qwen3_moe(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family qwen3_moe_family;
-const Family qwen3_moe_family = {"qwen3_moe", qwen3_moe_types, &read_qwen3_moe, &moe::build};
+extern const Family qwen3_moe_family = {
+    "qwen3_moe",
+    {"qwen3_moe", "qwen3_vl_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text"},
+    &read_qwen3_moe,
+    &moe::build};
 
 }  // namespace halmark

@@ -1,6 +1,5 @@
 // Qwen3-Next and Qwen3.5: gated DeltaNet in three layers of four, attention with an output gate and
 // q/k norm in the fourth; dense, or experts beside a gated shared one.
-#include <array>
 #include <string>
 
 #include "core/text/error.hpp"
@@ -10,9 +9,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 5> qwen3_next_types = {
-    "qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"};
 
 std::string named_qwen3_next(std::int64_t value) { return std::to_string(value); }
 
@@ -98,8 +94,11 @@ void predict_qwen3_next(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family qwen3_next_family;
-const Family qwen3_next_family = {"qwen3_next", qwen3_next_types, &read_qwen3_next,
-                                  &build_qwen3_next, &predict_qwen3_next};
+extern const Family qwen3_next_family = {
+    "qwen3_next",
+    {"qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"},
+    &read_qwen3_next,
+    &build_qwen3_next,
+    &predict_qwen3_next};
 
 }  // namespace halmark

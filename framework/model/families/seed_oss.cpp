@@ -1,13 +1,10 @@
 // Seed-OSS: the dense decoder with biases on q, k and v and, by a switch of its own, on the output.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> seed_oss_types = {"seed_oss"};
 
 void read_seed_oss(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
@@ -18,7 +15,6 @@ void read_seed_oss(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family seed_oss_family;
-const Family seed_oss_family = {"seed_oss", seed_oss_types, &read_seed_oss, &dense::build};
+extern const Family seed_oss_family = {"seed_oss", {"seed_oss"}, &read_seed_oss, &dense::build};
 
 }  // namespace halmark

@@ -1,13 +1,10 @@
 // SmolLM3: the dense decoder whose every fourth layer does not rotate.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> smollm3_types = {"smollm3"};
 
 void read_smollm3(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
@@ -22,7 +19,6 @@ void read_smollm3(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family smollm3_family;
-const Family smollm3_family = {"smollm3", smollm3_types, &read_smollm3, &dense::build};
+extern const Family smollm3_family = {"smollm3", {"smollm3"}, &read_smollm3, &dense::build};
 
 }  // namespace halmark

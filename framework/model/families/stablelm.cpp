@@ -1,14 +1,11 @@
 // StableLM: LayerNorm, a gated network, a quarter of every head rotated; StableLM 2 has biases on
 // q, k and v, and at 12 B both sides behind one norm and gains of each head's own on q and k.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> stablelm_types = {"stablelm", "stablelm_epoch"};
 
 void read_stablelm(ConfigReader& config, ModelSpec& spec) {
   config.also_named("partial_rotary_factor", "rope_pct");
@@ -26,7 +23,7 @@ void read_stablelm(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family stablelm_family;
-const Family stablelm_family = {"stablelm", stablelm_types, &read_stablelm, &dense::build};
+extern const Family stablelm_family = {
+    "stablelm", {"stablelm", "stablelm_epoch"}, &read_stablelm, &dense::build};
 
 }  // namespace halmark

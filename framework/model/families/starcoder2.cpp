@@ -1,14 +1,11 @@
 // StarCoder2: LayerNorm, biases on every linear, gelu between two matrices, head and embedding in
 // one table.
-#include <array>
 
 #include "model/families/dense.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> starcoder2_types = {"starcoder2"};
 
 void read_starcoder2(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
@@ -24,7 +21,7 @@ void read_starcoder2(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family starcoder2_family;
-const Family starcoder2_family = {"starcoder2", starcoder2_types, &read_starcoder2, &dense::build};
+extern const Family starcoder2_family = {
+    "starcoder2", {"starcoder2"}, &read_starcoder2, &dense::build};
 
 }  // namespace halmark

@@ -2,7 +2,6 @@
 // head, experts beside a shared one behind the first layers. Under the names of the first files or
 // those of the library.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
 #include <vector>
@@ -15,8 +14,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> step3p7_types = {"step3p5", "step3p7", "step3p7_text"};
 
 // Lists of the first files go on over the prediction modules.
 void check_padded(const ConfigReader& config, const ModelSpec& spec, const char* field,
@@ -130,7 +127,7 @@ void read_step3p7(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family step3p7_family;
-const Family step3p7_family = {"step3p7", step3p7_types, &read_step3p7, &moe::build};
+extern const Family step3p7_family = {
+    "step3p7", {"step3p5", "step3p7", "step3p7_text"}, &read_step3p7, &moe::build};
 
 }  // namespace halmark

@@ -3,7 +3,6 @@
 // whatever else has no matrix are left out, attention where no heads are stated. See
 // weights/weights_document.hpp.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -16,8 +15,6 @@
 namespace halmark {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> stored_types = {"stored_matrices"};
 
 constexpr std::int64_t values_max = std::int64_t{1} << 46;  // of all kinds of layers
 
@@ -335,8 +332,7 @@ void build_stored(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family stored_matrices_family;
-const Family stored_matrices_family = {"stored_matrices", stored_types, &read_stored,
-                                       &build_stored};
+extern const Family stored_matrices_family = {
+    "stored_matrices", {"stored_matrices"}, &read_stored, &build_stored};
 
 }  // namespace halmark

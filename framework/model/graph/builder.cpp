@@ -13,7 +13,6 @@
 namespace halmark {
 
 using draft::number;
-using draft::problems;
 using draft::shape;
 
 namespace {
@@ -186,22 +185,20 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
                              bool is_shared) {
   const Extent columns = split == Split::vocab ? padded_by_tp(vocab) : replicated(vocab);
   const std::int64_t dtype = number(precision().activation);
-  auto [whole, local] = problems("embedding", [&](auto side) {
-    return Sizing{{"rows", tokens_.*side},
-                  {"vocab", columns.*side},
-                  {"hidden", hidden},
-                  {"src_dtype", dtype},
-                  {"dst_dtype", dtype}};
-  });
   add({.name = std::move(name),
        .kind = OperatorKind::embedding,
        .split = split,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = shape({tokens_.whole}),
        .shape_out = shape({tokens_.whole, hidden}),
        .weight_bytes = split == Split::vocab ? stored_table_bytes(columns, hidden) : Extent{},
-       .shares_embedding = is_shared});
+       .shares_embedding = is_shared},
+      "embedding", [&](auto side) {
+        return Sizing{{"rows", tokens_.*side},
+                      {"vocab", columns.*side},
+                      {"hidden", hidden},
+                      {"src_dtype", dtype},
+                      {"dst_dtype", dtype}};
+      });
 }
 
 void GraphBuilder::hold(const std::string& name, std::int64_t parameters) {
@@ -221,90 +218,84 @@ GraphBuilder GraphBuilder::of_one_device() const {
 void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
                         std::int64_t rotary_dim, Dtype dst) {
   if (is_quantized_kv(dst)) dst = wide_attention();
-  auto [whole, local] = problems("rope", [&](auto side) {
-    return Sizing{{"rows", tokens_.*side},
-                  {"heads", heads.*side},
-                  {"head_dim", head_dim},
-                  {"rotary_dim", rotary_dim},
-                  {"src_dtype", number(precision().activation)},
-                  {"dst_dtype", number(dst)}};
-  });
   add({.name = std::move(name),
        .split = Split::head,
-       .whole = std::move(whole),
-       .local = std::move(local),
-       .shape_in = shape({tokens_.whole, heads.whole, head_dim})});
+       .shape_in = shape({tokens_.whole, heads.whole, head_dim})},
+      "rope", [&](auto side) {
+        return Sizing{{"rows", tokens_.*side},
+                      {"heads", heads.*side},
+                      {"head_dim", head_dim},
+                      {"rotary_dim", rotary_dim},
+                      {"src_dtype", number(precision().activation)},
+                      {"dst_dtype", number(dst)}};
+      });
 }
 
 void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
-  auto [whole, local] = problems("copy", [&](auto side) { return Sizing{{"bytes", bytes.*side}}; });
-  add({.name = std::move(name),
-       .split = split,
-       .whole = std::move(whole),
-       .local = std::move(local),
-       .shape_in = shape({bytes.whole})});
+  add({.name = std::move(name), .split = split, .shape_in = shape({bytes.whole})}, "copy",
+      [&](auto side) {
+        return Sizing{{"bytes", bytes.*side}};
+      });
 }
 
 void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
   const std::int64_t dtype = number(precision().activation);
-  auto [whole, local] = problems("residual_add", [&](auto side) {
-    return Sizing{
-        {"rows", tokens_.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
-  });
-  add({.name = std::move(name),
-       .whole = std::move(whole),
-       .local = std::move(local),
-       .shape_in = shape({tokens_.whole, columns})});
+  add({.name = std::move(name), .shape_in = shape({tokens_.whole, columns})}, "residual_add",
+      [&](auto side) {
+        return Sizing{
+            {"rows", tokens_.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
+      });
 }
 
 void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind kind) {
   const std::int64_t dtype = number(precision().activation);
-  auto [whole, local] = problems("gated_activation", [&](auto side) {
-    return Sizing{{"rows", tokens_.*side},
-                  {"cols", columns.*side},
-                  {"kind", static_cast<std::int64_t>(kind)},
-                  {"src_dtype", dtype},
-                  {"dst_dtype", dtype}};
-  });
   add({.name = std::move(name),
        .split = Split::column,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = shape({tokens_.whole, 2 * columns.whole}),
-       .shape_out = shape({tokens_.whole, columns.whole})});
+       .shape_out = shape({tokens_.whole, columns.whole})},
+      "gated_activation", [&](auto side) {
+        return Sizing{{"rows", tokens_.*side},
+                      {"cols", columns.*side},
+                      {"kind", static_cast<std::int64_t>(kind)},
+                      {"src_dtype", dtype},
+                      {"dst_dtype", dtype}};
+      });
 }
 
 void GraphBuilder::activation(std::string name, Extent columns, ActivationKind kind,
                               std::int64_t learned) {
   const std::int64_t dtype = number(precision().activation);
-  auto [whole, local] = problems("activation", [&](auto side) {
-    return Sizing{{"rows", tokens_.*side},
-                  {"cols", columns.*side},
-                  {"kind", static_cast<std::int64_t>(kind)},
-                  {"src_dtype", dtype},
-                  {"dst_dtype", dtype}};
-  });
   add({.name = std::move(name),
        .split = Split::column,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = shape({tokens_.whole, columns.whole}),
        .bias = replicated(learned),
-       .bias_dtype = precision().activation});
+       .bias_dtype = precision().activation},
+      "activation", [&](auto side) {
+        return Sizing{{"rows", tokens_.*side},
+                      {"cols", columns.*side},
+                      {"kind", static_cast<std::int64_t>(kind)},
+                      {"src_dtype", dtype},
+                      {"dst_dtype", dtype}};
+      });
+}
+
+void GraphBuilder::add(Draft draft, std::string_view op,
+                       const std::function<Sizing(Side)>& params) {
+  draft.whole = sized_problem(op, params(&Extent::whole)).problem;
+  draft.local = sized_problem(op, params(&Extent::local));
+  add(std::move(draft));
 }
 
 void GraphBuilder::op(const OpSpec& spec, const std::function<Sizing(Side)>& params) {
-  auto [whole, local] = problems(spec.op, params);
   add({.name = spec.name,
        .kind = spec.kind,
        .split = spec.split,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = spec.shape_in,
        .shape_out = spec.shape_out,
        .has_parameters = spec.has_parameters,
        .active_parameters = spec.active_parameters,
-       .scale_bytes = spec.scale_bytes});
+       .scale_bytes = spec.scale_bytes},
+      spec.op, params);
 }
 
 }  // namespace halmark

@@ -231,6 +231,10 @@ class GraphBuilder {
   template <typename Make>
   void add_routed(Draft draft, const RowPlaces& places, const Make& make);
   void add(Draft draft);
+  // Of one op, for the whole extent and for one rank's.
+  void add(Draft draft, std::string_view op, const std::function<Sizing(Side)>& params);
+  // Rows of tokens to those of experts, or back.
+  void move_rows(std::string name, const char* op, const Size& rows_in, const Size& rows_out);
   void split_queries(Operator& op) const;
   Dtype ring_dtype() const;
   // What queries, keys and values are written in before they are quantised, if they are.

@@ -68,12 +68,6 @@ inline Size block_scale_bytes(const Size& columns_out, const Size& columns_in) {
   return ceiling(columns_out, block) * ceiling(columns_in, block) * scale_bytes;
 }
 
-// The same op twice: for the whole extent and for one rank's.
-template <typename MakeSizing>
-std::pair<Problem, SizedProblem> problems(std::string_view op, MakeSizing make) {
-  return {sized_problem(op, make(&Extent::whole)).problem, sized_problem(op, make(&Extent::local))};
-}
-
 }  // namespace draft
 
 }  // namespace halmark

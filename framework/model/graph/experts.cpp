@@ -33,52 +33,43 @@ void GraphBuilder::add_routed(Draft draft, const RowPlaces& places, const Make& 
 }
 
 void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
-  auto [whole, local] = draft::problems("moe_route", [&](auto side) {
-    return Sizing{{"tokens", tokens_.*side},
-                  {"experts", experts.experts},
-                  {"top_k", experts.top_k},
-                  {"src_dtype", number(precision().activation)},
-                  {"scoring", static_cast<std::int64_t>(experts.scoring)},
-                  {"renormalize", experts.renormalize ? 1 : 0}};
-  });
   add({.name = std::move(name),
        .kind = OperatorKind::routing,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = shape({tokens_.whole, experts.experts}),
-       .shape_out = shape({tokens_.whole, experts.top_k})});
+       .shape_out = shape({tokens_.whole, experts.top_k})},
+      "moe_route", [&](auto side) {
+        return Sizing{{"tokens", tokens_.*side},
+                      {"experts", experts.experts},
+                      {"top_k", experts.top_k},
+                      {"src_dtype", number(precision().activation)},
+                      {"scoring", static_cast<std::int64_t>(experts.scoring)},
+                      {"renormalize", experts.renormalize ? 1 : 0}};
+      });
+}
+
+void GraphBuilder::move_rows(std::string name, const char* op, const Size& rows_in,
+                             const Size& rows_out) {
+  const std::int64_t hidden = routed_width();
+  const auto make = [&](const RowPlace& place) {
+    Sizing params = routed_params(place);
+    params.set("hidden", hidden);
+    params.set("dtype", number(precision().activation));
+    return sized_problem(op, params);
+  };
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = make(whole_rows()).problem,
+              .shape_in = shape({rows_in, hidden}),
+              .shape_out = shape({rows_out, hidden})},
+             tensor_rows(), make);
 }
 
 void GraphBuilder::dispatch(std::string name) {
-  const std::int64_t hidden = routed_width();
-  const auto make = [&](const RowPlace& place) {
-    Sizing params = routed_params(place);
-    params.set("hidden", hidden);
-    params.set("dtype", number(precision().activation));
-    return sized_problem("moe_dispatch", params);
-  };
-  add_routed({.name = std::move(name),
-              .kind = OperatorKind::routing,
-              .whole = make(whole_rows()).problem,
-              .shape_in = shape({tokens_.whole, hidden}),
-              .shape_out = shape({rows_.whole, hidden})},
-             tensor_rows(), make);
+  move_rows(std::move(name), "moe_dispatch", tokens_.whole, rows_.whole);
 }
 
 void GraphBuilder::combine(std::string name) {
-  const std::int64_t hidden = routed_width();
-  const auto make = [&](const RowPlace& place) {
-    Sizing params = routed_params(place);
-    params.set("hidden", hidden);
-    params.set("dtype", number(precision().activation));
-    return sized_problem("moe_combine", params);
-  };
-  add_routed({.name = std::move(name),
-              .kind = OperatorKind::routing,
-              .whole = make(whole_rows()).problem,
-              .shape_in = shape({rows_.whole, hidden}),
-              .shape_out = shape({tokens_.whole, hidden})},
-             tensor_rows(), make);
+  move_rows(std::move(name), "moe_combine", rows_.whole, tokens_.whole);
 }
 
 // Every rank sends as much to every other as the busiest pair exchanges: the collective is uniform,

@@ -7,7 +7,6 @@
 namespace halmark {
 
 using draft::number;
-using draft::problems;
 using draft::shape;
 
 void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
@@ -30,15 +29,6 @@ void GraphBuilder::linear(const LinearSpec& asked) {
   if (stored.is_packed) return packed_linear(spec, stored);
   const bool is_int8 = spec.dtype == Dtype::s8;
   const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
-  auto [whole, local] = problems("gemm", [&](auto side) {
-    return Sizing{{"m", spec.rows.*side},
-                  {"n", spec.columns_out.*side},
-                  {"k", spec.columns_in.*side},
-                  {"src_dtype", number(spec.dtype)},
-                  {"wei_dtype", number(spec.dtype)},
-                  {"dst_dtype", dst},
-                  {"wei_trans", 1}};
-  });
   const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
   const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
   const Extent bias = draft::bias_of(spec);
@@ -47,33 +37,38 @@ void GraphBuilder::linear(const LinearSpec& asked) {
   add({.name = spec.name,
        .kind = spec.kind,
        .split = spec.split,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = dims_in,
        .shape_out = dims_out,
        .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
        .bias = bias,
        .bias_dtype = precision().activation,
        .scale_bytes = scales,
-       .shares_embedding = spec.shares_embedding});
+       .shares_embedding = spec.shares_embedding},
+      "gemm", [&](auto side) {
+        return Sizing{{"m", spec.rows.*side},
+                      {"n", spec.columns_out.*side},
+                      {"k", spec.columns_in.*side},
+                      {"src_dtype", number(spec.dtype)},
+                      {"wei_dtype", number(spec.dtype)},
+                      {"dst_dtype", dst},
+                      {"wei_trans", 1}};
+      });
   if (!is_int8) return;
 
-  auto [whole_back, local_back] = problems("dequantize", [&](auto side) {
-    return Sizing{{"rows", spec.rows.*side},
-                  {"cols", spec.columns_out.*side},
-                  {"src_dtype", number(Dtype::s32)},
-                  {"dst_dtype", number(precision().activation)}};
-  });
   // Partial sums of a row split are dequantized before the all-reduce: the row scales differ.
   const Split split = spec.split == Split::row ? Split::replicated : spec.split;
   add({.name = spec.name + "_dequantize",
        .kind = OperatorKind::quantize,
        .split = split,
-       .whole = std::move(whole_back),
-       .local = std::move(local_back),
        .shape_in = dims_out,
        .shape_out = dims_out,
-       .has_parameters = false});
+       .has_parameters = false},
+      "dequantize", [&](auto side) {
+        return Sizing{{"rows", spec.rows.*side},
+                      {"cols", spec.columns_out.*side},
+                      {"src_dtype", number(Dtype::s32)},
+                      {"dst_dtype", number(precision().activation)}};
+      });
 }
 
 void GraphBuilder::batched_linear(const BatchedLinearSpec& spec) {

@@ -9,7 +9,6 @@
 namespace halmark {
 
 using draft::number;
-using draft::problems;
 using draft::shape;
 
 Dtype GraphBuilder::wide_attention() const {
@@ -32,12 +31,6 @@ std::int64_t GraphBuilder::append_bytes(std::int64_t values, std::int64_t rows) 
 void GraphBuilder::norm(const NormSpec& spec) {
   const bool is_rms = spec.kind == NormKind::rms;
   const std::int64_t dtype = number(precision().activation);
-  auto [whole, local] = problems(is_rms ? "rmsnorm" : "layernorm", [&](auto side) {
-    return Sizing{{"rows", spec.rows.*side},
-                  {"cols", spec.columns.*side},
-                  {"src_dtype", dtype},
-                  {"dst_dtype", dtype}};
-  });
   const std::int64_t absent =
       (spec.has_gain ? 0 : 1) +
       (spec.kind == NormKind::layer_without_shift || (!is_rms && !spec.has_gain) ? 1 : 0);
@@ -45,11 +38,15 @@ void GraphBuilder::norm(const NormSpec& spec) {
   add({.name = spec.name,
        .kind = OperatorKind::norm,
        .split = spec.split,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = dims,
        .shape_out = dims,
-       .missing_parameters = absent * spec.columns.whole.constant()});
+       .missing_parameters = absent * spec.columns.whole.constant()},
+      is_rms ? "rmsnorm" : "layernorm", [&](auto side) {
+        return Sizing{{"rows", spec.rows.*side},
+                      {"cols", spec.columns.*side},
+                      {"src_dtype", dtype},
+                      {"dst_dtype", dtype}};
+      });
 }
 
 void GraphBuilder::rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split) {
@@ -89,7 +86,7 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
   ring_exchange(spec.name + "_ring", visible_keys(window, spec.chunk),
                 spec.kv_heads * (spec.head_dim + value_dim), ring_dtype());
   quantize_queries(spec);
-  auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
+  const auto sizing = [&](auto side) {
     Sizing params = {{"batch", batch_.*side},
                      {"heads", spec.heads.*side},
                      {"kv_heads", spec.kv_heads.*side},
@@ -107,16 +104,15 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
       params.set("chunk", spec.chunk);
     }
     return params;
-  });
+  };
   add({.name = spec.name,
        .kind = OperatorKind::attention,
        .split = Split::head,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = shape({batch_.whole, new_tokens_, spec.heads.whole, spec.head_dim}),
        .shape_out = shape({batch_.whole, new_tokens_, spec.heads.whole, value_dim}),
        .bias = spec.has_sinks ? spec.heads : Extent{},
-       .bias_dtype = precision().activation});
+       .bias_dtype = precision().activation},
+      is_plain ? "attention" : "masked_attention", sizing);
   if (!spec.keeps_keys || !is_causal) return;
   const std::int64_t of_token = kv_row_bytes(precision().kv_cache, spec.head_dim) +
                                 kv_row_bytes(precision().kv_cache, value_dim);

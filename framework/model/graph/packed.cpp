@@ -142,17 +142,9 @@ void GraphBuilder::set_packed(Sizing& params, const Stored& linear, const Size& 
 }
 
 void GraphBuilder::packed_linear(const LinearSpec& spec, const Stored& linear) {
-  auto [whole, local] = draft::problems("packed_gemm", [&](auto side) {
-    Sizing params = {
-        {"m", spec.rows.*side}, {"n", spec.columns_out.*side}, {"k", spec.columns_in.*side}};
-    set_packed(params, linear, spec.columns_in.*side);
-    return params;
-  });
   add({.name = spec.name,
        .kind = spec.kind,
        .split = spec.split,
-       .whole = std::move(whole),
-       .local = std::move(local),
        .shape_in = shape({spec.rows.whole, spec.columns_in.whole}),
        .shape_out = shape({spec.rows.whole, spec.columns_out.whole}),
        .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
@@ -160,7 +152,13 @@ void GraphBuilder::packed_linear(const LinearSpec& spec, const Stored& linear) {
        .bias_dtype = precision().activation,
        .scale_bytes = {scale_bytes_of(linear, spec.columns_out.whole, spec.columns_in.whole),
                        scale_bytes_of(linear, spec.columns_out.local, spec.columns_in.local)},
-       .shares_embedding = spec.shares_embedding});
+       .shares_embedding = spec.shares_embedding},
+      "packed_gemm", [&](auto side) {
+        Sizing params = {
+            {"m", spec.rows.*side}, {"n", spec.columns_out.*side}, {"k", spec.columns_in.*side}};
+        set_packed(params, linear, spec.columns_in.*side);
+        return params;
+      });
 }
 
 }  // namespace halmark

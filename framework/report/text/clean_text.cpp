@@ -22,32 +22,28 @@ bool starts_formula(std::string_view text) {
          std::string_view("=+-@").find(text[first]) != std::string_view::npos;
 }
 
-}  // namespace
-
-std::string html_text(std::string_view text) {
+// Clean, with `written` in the place of what `special` has at the same position; a backslash before
+// the rest of it.
+std::string escaped(std::string_view text, std::string_view special,
+                    std::initializer_list<const char*> written) {
   std::string out;
   for (const char c : clean_text(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
+    const std::size_t at = special.find(c);
+    if (at == std::string_view::npos) {
+      out += c;
+    } else if (at < written.size()) {
+      out += written.begin()[at];
+    } else {
+      out.append(1, '\\').append(1, c);
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  return escaped(text, "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"});
 }
 
 std::string csv_text(std::string_view text) {
@@ -62,34 +58,7 @@ std::string csv_text(std::string_view text) {
 }
 
 std::string markdown_text(std::string_view text) {
-  std::string out;
-  for (const char c : clean_text(text)) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '|':
-      case '`':
-      case '*':
-      case '_':
-      case '[':
-      case ']':
-      case '\\':
-      case '#':
-      case '!':
-        out += '\\';
-        [[fallthrough]];
-      default:
-        out += c;
-    }
-  }
-  return out;
+  return escaped(text, "&<>|`*_[]\\#!", {"&amp;", "&lt;", "&gt;"});
 }
 
 int display_width(std::string_view text) {
