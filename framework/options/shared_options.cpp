@@ -82,6 +82,9 @@ void add_step_options(OptionSet& app, tune::StepRequest& o) {
   app.add_option("--cp", o.cp,
                  "Context parallel: ranks that the tokens of every sequence are split over; "
                  "prefill and training");
+  app.add_option("--engine", o.engine,
+                 "Whose host and scheduler terms stand around the step: sglang, trtllm, vllm, of a "
+                 "release vllm:0.19.0 (default: kernels alone)");
   app.add_option(
       "--delta-chunk", o.question.form.delta_chunk,
       "Gated delta rule in chunks of this number of tokens: what a rank executes; 0 = token by "

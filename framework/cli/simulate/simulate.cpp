@@ -38,6 +38,7 @@ CommandResult execute(const GlobalOptions& global, StepOptions o) {
         if (!global.quiet) write_stderr(pages::simulation_begins(events, runs));
       });
   pages::SimulationPage page{step, s.topology, s.simulation, s.power, s.sources, stdout_columns()};
+  if (s.engine) page.engine = &*s.engine;
   if (s.run) page.executed = {s.run->measured_ns, s.run->measured_each_ns, s.run->executions};
   CommandResult out = pages::simulation_view(page);
   if (!o.html.empty()) {

@@ -115,8 +115,8 @@ ServingPricer::Memory ServingPricer::memory(StepPricer::Layout layout, std::int6
   }
   Memory out;
   for (const StageMemory& stage : steps_.stage_memory(layout, context)) {
-    const std::int64_t more_logits =
-        stage.has_head ? (sequences - 1) * spec_.vocab * 4 / parallel.tp : 0;
+    const std::int64_t rows = stage.has_head ? sequences : 0;  // a step's activations have one
+    const std::int64_t more_logits = (rows - 1) * spec_.vocab * 4 / parallel.tp;
     const std::int64_t rank = stage.weight_bytes + kept.kept_bytes(step + more_logits) +
                               stage.kv_bytes_per_sequence * sequences * parallel.pp;
     out.largest_rank = std::max(out.largest_rank, rank);

@@ -9,10 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/chosen/named_engine.hpp"
 #include "core/device.hpp"
 #include "core/latency.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/memory.hpp"
+#include "model/serving/engine_step.hpp"
 #include "model/training/training.hpp"
 #include "model/utilisation/convention.hpp"
 #include "model/utilisation/utilisation.hpp"
@@ -35,6 +37,7 @@ struct StepQuestion {
   std::string convention;                // "" = the one that counts what the model does
   std::vector<std::string> switches;     // of it: "attention=full"
   std::string peak = "datasheet";        // what the device's peaks are: datasheet or measured
+  NamedEngine engine;                    // whose terms stand around the step; none = its kernels
   std::optional<double> measured_ms;     // time of the step
   std::optional<double> tokens_per_s;    // what was measured, in its place; see tokens_of
   bool wants_longest_context = false;
@@ -58,6 +61,7 @@ struct PricedStep {
   // bounds alone. And where it is from, a line each.
   std::vector<Latency> expected;
   std::vector<std::string> basis;
+  std::optional<StepEngine> engine;  // around what is expected
   // Of a step that does not fit: the same in the widest type that does, where one is known.
   std::shared_ptr<const PricedStep> narrower;
   // Of a step with other ceilings of its device, as `changes` say: what it was without them.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <tuple>
 
 #include "core/numeric/cast.hpp"
 #include "core/text/enum_names.hpp"
+#include "model/pricing/kernel_table.hpp"
+#include "model/pricing/timed_step.hpp"
 
 namespace halmark {
 namespace {
@@ -14,35 +16,43 @@ double passes_of(const PricedStep& step, std::size_t index) {
   return step.cost ? step.cost->operators[index].passes : 1;
 }
 
-// Executions of each operator on a rank of `stage`, over the step.
-std::vector<double> executions_on(const PricedStep& step, std::size_t stage) {
-  const auto micro_batches = as_double(step.graph.micro_batches());
-  std::vector<double> out;
-  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
-    const auto count = as_double(step.graph.operators[i].stage_counts[stage]);
-    out.push_back(count * micro_batches * passes_of(step, i));
-  }
-  return out;
+// An estimate of what is possible counts bytes that no proof may: where tables have less, or their
+// kernels take less in an engine, that is possible.
+std::optional<double> floor_ns(const PricedStep& step, std::size_t index) {
+  const auto floor = operator_floor(step, step.graph.operators[index]);
+  if (!floor) return std::nullopt;
+  if (step.expected.empty()) return floor->ns;
+  const double scale = step.engine ? std::min(1.0, step.engine->terms.device_scale) : 1;
+  return std::min(floor->ns, scale * step.expected[index].ns);
 }
 
-// Of the stage whose rank takes longest; `one`: times of one execution, by operator.
-StepFloor busiest(const PricedStep& step, const std::vector<double>& one) {
-  StepFloor out;
-  double way_ns = 0;
-  for (std::size_t stage = 0; stage < step.graph.stages.size(); ++stage) {
-    StepFloor of{.stage = stage, .operator_ns = {}, .executions = executions_on(step, stage)};
-    for (std::size_t i = 0; i < one.size(); ++i)
-      of.operator_ns.push_back(one[i] * of.executions[i]);
-    of.ns = std::accumulate(of.operator_ns.begin(), of.operator_ns.end(), 0.0);
-    way_ns += of.ns / as_double(step.graph.micro_batches());
-    if (stage == 0 || of.ns > out.ns) out = std::move(of);
+// `one`: times of one execution, by operator.
+SummedStep summed(const PricedStep& step, std::vector<KernelTime> one, const StepEngine* engine) {
+  for (std::size_t i = 0; i < one.size(); ++i) one[i] = passes_of(step, i) * one[i];
+  const TimedStep timed(step.graph, one);
+  const KernelTime& time = timed.stream().time;
+  SummedStep out{.ns = time.ns,
+                 .low_ns = time.low_ns,
+                 .high_ns = time.high_ns,
+                 .stage = timed.slowest_stage(),
+                 .is_way = timed.stream().is_way,
+                 .operator_ns = {},
+                 .executions = timed.executions()};
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    out.operator_ns.push_back(out.executions[i] * one[i].ns);
+    out.executions[i] *= passes_of(step, i);
   }
-  out.cycle_ns = step.is_training() ? out.ns : std::max(out.ns, way_ns);
+  if (engine == nullptr) return out;
+  const EngineShare share = engine_share(*engine, step.graph, time);
+  const KernelTime whole = in_engine(*engine, step.graph, time);
+  std::tie(out.ns, out.low_ns, out.high_ns) = std::tie(whole.ns, whole.low_ns, whole.high_ns);
+  out.host_ns = share.host_ns;
+  for (double& ns : out.operator_ns) ns *= share.device_factor;
   return out;
 }
 
 // `times`: by which a step of `step_ns` is shared out; null = by nothing.
-std::vector<StepShare> operator_shares(const PricedStep& step, const StepFloor* times,
+std::vector<StepShare> operator_shares(const PricedStep& step, const SummedStep* times,
                                        std::optional<double> step_ns) {
   const double flops = step.totals().flops;
   std::vector<StepShare> out(step.graph.operators.size());
@@ -55,8 +65,8 @@ std::vector<StepShare> operator_shares(const PricedStep& step, const StepFloor* 
     out[i].ns = *out[i].time * *step_ns;
     if (times->executions[i] > 0) out[i].ns_each = *out[i].ns / times->executions[i];
     if (step.expected.empty()) continue;
-    const auto one = operator_floor(step, step.graph.operators[i]);
-    if (one) out[i].floor_ns = one->ns * times->executions[i];
+    const auto one = floor_ns(step, i);
+    if (one) out[i].floor_ns = *one * times->executions[i];
   }
   return out;
 }
@@ -98,7 +108,7 @@ std::vector<LayerShare> layer_shares(const PricedStep& step, const StepAnswer& a
   return out;
 }
 
-std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor& times) {
+std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const SummedStep& times) {
   if (times.ns <= 0) return std::nullopt;
   std::array<double, 4> waiting{};  // by Limiter
   for (std::size_t i = 0; i < times.operator_ns.size(); ++i) {
@@ -113,15 +123,14 @@ std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor&
                     .limiter_share = *largest / times.ns};
 }
 
-// What the stages do at once scales the interval, which is of the busiest.
-TokenRate rate_of(double tokens, const StepExpectation& expected) {
-  const double per_s = tokens * 1e9 / expected.step.cycle_ns, ns = expected.step.ns;
-  return {per_s, per_s * ns / expected.high_ns, per_s * ns / expected.low_ns};
+TokenRate rate_of(double tokens, const SummedStep& expected) {
+  return {tokens * 1e9 / expected.ns, tokens * 1e9 / expected.high_ns,
+          tokens * 1e9 / expected.low_ns};
 }
 
-void fill_rates(const PricedStep& step, const StepFloor* floor, StepAnswer& out) {
+void fill_rates(const PricedStep& step, const SummedStep* floor, StepAnswer& out) {
   const double tokens = tokens_of(step);
-  if (floor != nullptr && floor->cycle_ns > 0) out.best_rate = tokens * 1e9 / floor->cycle_ns;
+  if (floor != nullptr && floor->ns > 0) out.best_rate = tokens * 1e9 / floor->ns;
   if (out.expected && out.expected->low_ns > 0) out.expected_rate = rate_of(tokens, *out.expected);
   if (out.source == TimeSource::expected) out.rate = out.expected_rate;
   if (out.source == TimeSource::floor && out.best_rate) {
@@ -161,49 +170,42 @@ std::string_view time_source_name(TimeSource source) {
   return enum_names<TimeSource>("none", "floor", "expected", "measured").of(source);
 }
 
-Result<StepFloor, NoFloor> step_floor(const PricedStep& step) {
+Result<SummedStep, NoFloor> step_floor(const PricedStep& step) {
   if (!step.device) return NoFloor{"no device named (--device)"};
-  std::vector<double> one;
-  for (const Operator& op : step.graph.operators) {
-    const auto estimate = operator_floor(step, op);
-    if (!estimate) {
-      return NoFloor{step.device->id + " states no peak or bandwidth that '" + op.name + "' needs"};
+  std::vector<KernelTime> one;
+  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+    const auto ns = floor_ns(step, i);
+    if (!ns) {
+      return NoFloor{step.device->id + " states no peak or bandwidth that '" +
+                     step.graph.operators[i].name + "' needs"};
     }
-    one.push_back(estimate->ns);
+    one.push_back({*ns, *ns, *ns, *ns, true});
   }
-  return busiest(step, one);
+  return summed(step, std::move(one), nullptr);
 }
 
-std::optional<StepExpectation> step_expectation(const PricedStep& step) {
+std::optional<SummedStep> step_expectation(const PricedStep& step) {
   if (step.expected.empty()) return std::nullopt;
-  std::vector<double> one;
-  for (const Latency& latency : step.expected) one.push_back(latency.ns);
-  StepExpectation out{busiest(step, one)};
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    out.low_ns += out.step.executions[i] * step.expected[i].low_ns;
-    out.high_ns += out.step.executions[i] * step.expected[i].high_ns;
-  }
-  const double spread = unconfirmed_spread(step.graph.spec);
-  out.low_ns = std::min(out.low_ns, (1 - spread) * out.step.ns);
-  out.high_ns = std::max(out.high_ns, (1 + spread) * out.step.ns);
-  return out;
+  std::vector<KernelTime> one;
+  for (const Latency& latency : step.expected) one.push_back(kernel_time(latency));
+  return summed(step, std::move(one), step.engine ? &*step.engine : nullptr);
 }
 
 std::string expected_from(const Latency& latency) {
   return latency.origin.empty() ? std::string(provenance_name(latency.provenance)) : latency.origin;
 }
 
-std::map<std::string, double> expected_shares(const PricedStep& step, const StepExpectation& of) {
+std::map<std::string, double> expected_shares(const PricedStep& step, const SummedStep& of) {
   std::map<std::string, double> out;
   for (std::size_t i = 0; i < step.expected.size(); ++i) {
-    if (of.step.operator_ns[i] <= 0) continue;
+    if (of.operator_ns[i] <= 0) continue;
     std::string from = expected_from(step.expected[i]);
     from.resize(std::min(from.size(), from.find(": ")));
     if (const std::size_t of_table = from.rfind(" of "); of_table != from.npos) {
       const std::size_t kept = from.starts_with("transferred ") ? from.find(" of ") + 4 : 0;
       from.erase(kept, of_table + 4 - kept);
     }
-    out[from] += of.step.operator_ns[i] / of.step.ns;
+    out[from] += of.operator_ns[i] / (of.ns - of.host_ns);
   }
   return out;
 }
@@ -211,7 +213,7 @@ std::map<std::string, double> expected_shares(const PricedStep& step, const Step
 StepAnswer answer_of(const PricedStep& step) {
   StepAnswer out{.expected = step_expectation(step), .fit = fit_of(step)};
   const auto floor = step_floor(step);
-  const StepFloor* times = out.expected ? &out.expected->step : floor.get();
+  const SummedStep* times = out.expected ? &*out.expected : floor.get();
   if (floor) {
     out.floor_ns = floor->ns;
   } else {
@@ -219,6 +221,7 @@ StepAnswer answer_of(const PricedStep& step) {
   }
   if (times != nullptr) {
     out.stage = times->stage;
+    out.is_way = times->is_way;
     out.bottleneck = bottleneck_of(step, *times);
   }
   if (step.question.measured_ms) {

@@ -19,31 +19,28 @@ namespace halmark {
 enum class TimeSource { none, floor, expected, measured };
 std::string_view time_source_name(TimeSource source);
 
-// Floors of one rank of the busiest stage, over the whole step: what utilisation calls roofline.
-struct StepFloor {
-  double ns = 0;
+// A step of a stream of steps, summed over one rank of the busiest stage; `is_way`: over the way of
+// one micro-batch through all stages, where fewer are in flight and it is longer.
+struct SummedStep {
+  double ns = 0, low_ns = 0, high_ns = 0;  // the ends hold 90 % each; of a floor all are the same
   std::size_t stage = 0;
-  // Between two steps of one sequence: the way through all stages where it is longer than `ns`.
-  double cycle_ns = 0;
-  // Per operator of the graph: of all its executions on that rank, passes of training included, and
+  bool is_way = false;
+  double host_ns = 0;  // of `ns`: the engine's, while the device waits
+  // Per operator of the graph: of all its executions in that sum, passes of training included, and
   // how many these are. Zero for what another stage executes.
   std::vector<double> operator_ns, executions;
 };
 struct NoFloor {
   std::string reason;
 };
-// The same of what is expected, with ends that hold 90 % each. Nothing where bounds are all.
-struct StepExpectation {
-  StepFloor step;
-  double low_ns = 0, high_ns = 0;
-};
-std::optional<StepExpectation> step_expectation(const PricedStep& step);
+// What is expected, in its engine where the step has one. Nothing where bounds are all.
+std::optional<SummedStep> step_expectation(const PricedStep& step);
 // "forecast vllm 0.24.0: gemm bf16 ...": the series, else the source.
 std::string expected_from(const Latency& latency);
 // Of the expected time, by source without its series: "forecast vllm 0.24.0" -> 0.93.
-std::map<std::string, double> expected_shares(const PricedStep& step, const StepExpectation& of);
+std::map<std::string, double> expected_shares(const PricedStep& step, const SummedStep& of);
 // NoFloor: no device is named, or it lacks a figure that an operator needs.
-Result<StepFloor, NoFloor> step_floor(const PricedStep& step);
+Result<SummedStep, NoFloor> step_floor(const PricedStep& step);
 
 // One row of a step: an operator, or a layer type with all its operators. Fractions of 1.
 struct StepShare {
@@ -78,7 +75,7 @@ struct TokenRate {
 struct StepAnswer {
   TimeSource source = TimeSource::none;
   std::optional<double> ns;
-  std::optional<StepExpectation> expected;
+  std::optional<SummedStep> expected;
   std::string reason;  // why there is no time
   std::optional<double> floor_ns;
   std::string floor_reason;
@@ -88,6 +85,7 @@ struct StepAnswer {
   // Of a measured step, in tokens of a second: 1 is the best that is possible, or what is expected.
   std::optional<double> share_of_best, share_of_expected;
   std::size_t stage = 0;      // whose times the shares are, with pipelines
+  bool is_way = false;        // that of all stages, see SummedStep
   std::optional<double> mfu;  // at `ns` where it is measured, else at the floor: the most to expect
   std::string mfu_reason;
   bool is_quarantined = false;  // the measured time is impossible

@@ -52,6 +52,14 @@ Json share_json(const StepShare& share) {
           {"time_each_ms", scaled(share.ns_each, 1e-6)}};
 }
 
+Json engine_json(const StepEngine& engine, double host_ns) {
+  return {{"name", engine.name},
+          {"release", engine.release},
+          {"host_us", host_ns / 1e3},
+          {"device_scale", engine.terms.device_scale},
+          {"source", engine.source}};
+}
+
 Json answer_json(const PricedStep& step) {
   const StepAnswer answer = answer_of(step);
   Json out = {{"time_ms", scaled(answer.ns, 1e-6)},
@@ -63,9 +71,10 @@ Json answer_json(const PricedStep& step) {
               {"fits", fits_json(answer.fit)}};
   add_rates(answer, out);
   if (answer.expected) {
-    out["expected_ms"] = answer.expected->step.ns / 1e6;
+    out["expected_ms"] = answer.expected->ns / 1e6;
     out["expected_interval_ms"] = {answer.expected->low_ns / 1e6, answer.expected->high_ns / 1e6};
     out["expected_from"] = step.basis;
+    if (step.engine) out["engine"] = engine_json(*step.engine, answer.expected->host_ns);
   }
   if (const auto& longest = step.question.longest_context) {
     out["max_context"] = {

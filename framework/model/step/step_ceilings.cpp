@@ -27,7 +27,8 @@ void change(Latency& latency, double before, double after) {
   latency.ns = was.provenance == Provenance::roofline ? was.ns - saved : was.ns * ratio;
   latency.low_ns = std::min(was.low_ns * ratio, was.low_ns - saved);
   latency.high_ns = std::max(was.high_ns * ratio, was.high_ns - saved);
-  for (double* ns : {&latency.low_ns, &latency.ns, &latency.high_ns}) *ns = std::max(*ns, after);
+  const double least = std::min(after, was.ns * ratio);  // tables may have less than an estimate
+  for (double* ns : {&latency.low_ns, &latency.ns, &latency.high_ns}) *ns = std::max(*ns, least);
 }
 
 }  // namespace

@@ -62,16 +62,13 @@ Dtype peak_dtype_of(const PricedStep& step, const Operator& op) {
 
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op) {
   if (!step.device) return std::nullopt;
-  auto out = roofline_estimate(op.rank_work, *step.device, step.share);
-  if (!out || op.kind != OperatorKind::collective) return out;
   const auto index = as_size(&op - step.graph.operators.data());
-  if (const auto at = step.over_fabric.find(index);
-      step.expected.empty() && at != step.over_fabric.end()) {
-    out->ns = std::max(out->ns, at->second.ns);
-  } else if (const auto ns = RooflineRates(*step.device, step.share)
-                                 .ns(op.local_work, op.local.params.value_or("ranks", 1))) {
-    out->ns = std::max(out->ns, *ns);
+  const auto at = step.over_fabric.find(index);
+  if (!step.expected.empty() || at == step.over_fabric.end()) {
+    return best_estimate(op, *step.device, step.share);
   }
+  auto out = roofline_estimate(op.rank_work, *step.device, step.share);
+  if (out) out->ns = std::max(out->ns, at->second.ns);
   return out;
 }
 

@@ -8,8 +8,10 @@
 
 namespace halmark {
 
-Json summary_json(const PricedStep& step);      // model, workload, splits, precision, convention
-Json answer_json(const PricedStep& step);       // the time, what limits it, whether it fits
+Json summary_json(const PricedStep& step);  // model, workload, splits, precision, convention
+Json answer_json(const PricedStep& step);   // the time, what limits it, whether it fits
+// Beside the figures that it is part of. `host_ns`: of the step.
+Json engine_json(const StepEngine& engine, double host_ns);
 Json operators_json(const PricedStep& step);    // one row per operator
 Json layers_json(const PricedStep& step);       // one row per type of layer
 Json totals_json(const PricedStep& step);       // sums

@@ -5,6 +5,9 @@
 #include "core/dtype.hpp"
 #include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
+#include "kernels/contract.hpp"
+#include "model/graph/context_split.hpp"
+#include "model/pricing/timed_step.hpp"
 #include "model/utilisation/convention_graph.hpp"
 #include "roofline/ceilings.hpp"
 
@@ -26,21 +29,17 @@ std::optional<TrainingCost> cost_of(const OperatorGraph& graph,
   return plan ? std::optional(training_cost(graph, *plan)) : std::nullopt;
 }
 
-// Largest stage: executions of every operator on one of its ranks, times `of_one(op)`.
+// `of_one(op)`: of one execution, in any unit; nothing where one has none.
 template <typename OfOne>
-std::optional<double> busiest_rank(const OperatorGraph& graph,
-                                   const std::optional<TrainingCost>& cost, const OfOne& of_one) {
-  const auto micro_batches = as_double(graph.micro_batches());
-  std::vector<double> stages(graph.stages.size());
+std::optional<TimedStep> timed(const OperatorGraph& graph, const std::optional<TrainingCost>& cost,
+                               const OfOne& of_one) {
+  std::vector<KernelTime> out;
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-    const Operator& op = graph.operators[i];
-    const std::optional<double> one = of_one(op);
+    const std::optional<double> one = of_one(graph.operators[i]);
     if (!one) return std::nullopt;
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-      stages[stage] += *one * passes(cost, i) * micro_batches * as_double(op.stage_counts[stage]);
-    }
+    out.push_back({.ns = *one * passes(cost, i), .is_known = true});
   }
-  return *std::ranges::max_element(stages);
+  return TimedStep(graph, std::move(out));
 }
 
 struct MeanPeak {
@@ -77,16 +76,16 @@ void fill_roofline(const OperatorGraph& graph, const MeasuredStep& step,
     return;
   }
   std::string unknown;
-  const auto ns = busiest_rank(graph, cost, [&](const Operator& op) -> std::optional<double> {
-    const auto estimate = roofline_estimate(op.rank_work, *step.device, step.share);
+  const auto sum = timed(graph, cost, [&](const Operator& op) -> std::optional<double> {
+    const auto estimate = best_estimate(op, *step.device, step.share);
     if (!estimate) {
       unknown = op.name;
       return std::nullopt;
     }
     return estimate->ns;
   });
-  if (ns) {
-    out.roofline = *ns / step.ns;
+  if (sum) {
+    out.roofline = sum->stream().time.ns / step.ns;
   } else {
     out.roofline_reason =
         step.device->id + " states no peak or bandwidth that '" + unknown + "' needs";
@@ -100,12 +99,26 @@ void fill_bound(const OperatorGraph& graph, const MeasuredStep& step,
   const roofline::Ceilings ceilings(*step.device, step.share.threads);
   double largest_ns = 0;
   for (const Limiter limiter : {Limiter::compute, Limiter::memory, Limiter::communication}) {
-    const auto ns = busiest_rank(graph, cost, [&](const Operator& op) {
+    const auto sum = timed(graph, cost, [&](const Operator& op) {
       return std::optional(roofline::step_bound(op.local, op.rank_work, ceilings).ns(limiter));
     });
-    largest_ns = std::max(largest_ns, ns.value_or(0));
+    largest_ns = std::max(largest_ns, sum->stream().time.ns);
   }
   if (largest_ns > 0) out.bound = largest_ns / step.ns;
+}
+
+// Blocks of queries are a launch each.
+std::optional<RooflineEstimate> launches_estimate(const Operator& op, const Device& device,
+                                                  ShardShare share) {
+  std::optional<RooflineEstimate> out;
+  for (const Problem& block : heaviest_blocks(op.of_context_rank)) {
+    const auto one = roofline_estimate(find_contract(block.op)->work(block.params), device, share);
+    if (!one) return std::nullopt;
+    const double before_ns = out ? out->ns : 0;
+    if (!out || one->ns > before_ns) out = one;
+    out->ns = before_ns + one->ns;
+  }
+  return out;
 }
 
 // What the plan adds to the shape: adapters, and products that alternate recomputation repeats.
@@ -141,6 +154,17 @@ double step_flops(const OperatorGraph& graph, const Convention& convention,
                                       training ? training->recompute : Recompute::none);
 }
 
+std::optional<RooflineEstimate> best_estimate(const Operator& op, const Device& device,
+                                              ShardShare share) {
+  if (!op.of_context_rank.empty()) return launches_estimate(op, device, share);
+  auto out = roofline_estimate(op.rank_work, device, share);
+  if (!out || op.kind != OperatorKind::collective) return out;
+  const std::int64_t ranks = op.local.params.value_or("ranks", 1);
+  const auto over_link = RooflineRates(device, share).ns(op.local_work, ranks);
+  if (over_link) out->ns = std::max(out->ns, *over_link);
+  return out;
+}
+
 StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step) {
   const auto cost = cost_of(graph, step.training);
   StepUtilisation out{.convention_flops = step_flops(graph, step.convention, step.training)};
@@ -159,11 +183,12 @@ StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step
   Convention recomputed = step.convention;
   if (recomputed.recompute == RecomputeRule::out) recomputed.recompute = RecomputeRule::in;
   out.hfu = step_flops(graph, recomputed, step.training) / capacity;
-  out.executed = *busiest_rank(graph, cost, [&](const Operator& op) -> std::optional<double> {
+  const auto products = timed(graph, cost, [&](const Operator& op) -> std::optional<double> {
     if (op.rank_work.matmul_flops <= 0) return 0.0;
     const auto of_op = shard_peak(*step.device, peak_dtype(step.convention, op), step.share);
     return of_op ? op.rank_work.matmul_flops / *of_op / seconds : 0.0;
   });
+  out.executed = as_double(graph.micro_batches()) * products->stage(products->slowest_stage()).ns;
   return out;
 }
 

@@ -41,6 +41,11 @@ struct StepUtilisation {
 
 StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step);
 
+// The best that one execution of `op` may be expected to take; a collective over the device's own
+// link where it states one. Nothing when it states no figure that the work needs.
+std::optional<RooflineEstimate> best_estimate(const Operator& op, const Device& device,
+                                              ShardShare share);
+
 // FLOPs of the whole step, all sequences. `replication` counts what every rank executes.
 double step_flops(const OperatorGraph& graph, const Convention& convention,
                   const std::optional<TrainingPlan>& training);

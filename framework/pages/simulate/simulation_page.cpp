@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "model/step/step_json.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -96,6 +97,7 @@ std::string throughput_section(const SimulationPage& page) {
                      c.workload.context, c.precision.name, c.parallel.text());
   out += fmt::format("{} device{}{}: {}\n", s.devices, s.devices == 1 ? "" : "s",
                      joined_by(page.topology), schedule_text(s));
+  if (page.engine != nullptr) out += engine_text(*page.engine, page.simulation.host_ns) + '\n';
   return out + fmt::format("work {} FLOP in {} = {}\n", report::compact_text(s.work.flops),
                            duration_text(s.step_ns()), report::flops_text(s.work.flops_per_s));
 }
@@ -180,6 +182,9 @@ report::View simulation_view(const SimulationPage& page) {
   const std::optional<double>& step_ns = page.executed.step_ns;
   out.data["measured_us"] = step_ns ? Json(*step_ns / 1e3) : Json(nullptr);
   out.data["warnings"] = graph.warnings;
+  if (page.engine != nullptr) {
+    out.data["engine"] = engine_json(*page.engine, page.simulation.host_ns);
+  }
   return out;
 }
 

@@ -30,6 +30,7 @@ struct SimulationPage {
     std::vector<RankExecutions> ranks;
   };
   Executed executed = {};
+  const StepEngine* engine = nullptr;  // around the step; null = kernels alone
 };
 
 report::View simulation_view(const SimulationPage& page);

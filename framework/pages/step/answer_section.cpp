@@ -76,7 +76,7 @@ std::string packed_text(const PricedStep& step) {
   return {};
 }
 
-double bound_share(const PricedStep& step, const StepExpectation& expected) {
+double bound_share(const PricedStep& step, const SummedStep& expected) {
   const auto shares = expected_shares(step, expected);
   const auto at = shares.find(std::string(provenance_name(Provenance::roofline)));
   return at == shares.end() ? 0 : at->second;
@@ -99,8 +99,10 @@ std::string forecast_line(const PricedStep& step, const StepAnswer& a) {
   out += devices_text(step);
   if (!is_floor && a.best_rate) out += ", at best " + four_digits_text(*a.best_rate);
   if (workload(step).phase == Phase::prefill) return out;
-  const bool has_stages = step.graph.stages.size() > 1;
-  return out + "; " + time_text(a) + (has_stages ? " a step of the busiest stage" : " a step");
+  return out + "; " + time_text(a) + " a step" +
+         (step.graph.stages.size() == 1 ? ""
+          : a.is_way                    ? " through all stages"
+                                        : " of the busiest stage");
 }
 
 std::string measured_line(const PricedStep& step, const StepAnswer& a) {
@@ -152,7 +154,7 @@ std::string what_comes(const PricedStep& step, const StepAnswer& a) {
 }
 
 // "forecast vllm 0.24.0 93 %, roofline 7 %"; a hundredth and less is left out.
-std::string sources_part(const PricedStep& step, const StepExpectation& expected) {
+std::string sources_part(const PricedStep& step, const SummedStep& expected) {
   std::string out;
   for (const auto& [from, share] : expected_shares(step, expected)) {
     if (share <= 0.01) continue;
@@ -171,9 +173,9 @@ std::string mfu_part(const StepAnswer& a) {
 // Why a served step is slower than its forecast: what each would have to be to explain all of it.
 std::string suspects_part(const PricedStep& step, const StepAnswer& a) {
   if (!a.expected || a.is_quarantined || *a.ns <= a.expected->high_ns) return {};
-  const double lost_ns = *a.ns - a.expected->step.ns;
+  const double lost_ns = *a.ns - a.expected->ns;
   double kernels = 0, bytes_per_s = 0;
-  for (const double n : a.expected->step.executions) kernels += n;
+  for (const double n : a.expected->executions) kernels += n;
   for (const Bandwidth& b : step.device->bandwidths) {
     if (b.level == "memory") bytes_per_s = b.bytes_per_s;
   }
@@ -280,6 +282,12 @@ std::string no_fit_text(const PricedStep& step, const Fit& fit) {
                            step.narrower->graph.configuration.precision.name);
 }
 
+std::string engine_text(const StepEngine& engine, double host_ns) {
+  return fmt::format("in the engine: host and scheduler {} of the step, its kernels x {}; {}",
+                     duration_text(host_ns), report::significant_text(engine.terms.device_scale, 3),
+                     engine.source);
+}
+
 std::vector<std::string> answer_lines(const StepPage& page) {
   const PricedStep& step = page.step;
   const StepAnswer& a = page.answer;
@@ -302,6 +310,7 @@ std::vector<std::string> answer_lines(const StepPage& page) {
   }
   if (a.source == TimeSource::measured) out.push_back(suspects_part(step, a));
   out.push_back(basis_line(step, a));
+  if (step.engine && a.expected) out.push_back(engine_text(*step.engine, a.expected->host_ns));
   if (!is_too_large(a)) out.push_back(memory_line(step, a));
   if (const std::string next = next_command(step, a); !next.empty()) out.push_back("next: " + next);
   std::erase(out, std::string());

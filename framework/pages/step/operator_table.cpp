@@ -167,8 +167,10 @@ std::string time_note(const StepPage& page) {
     out += "; a layer forward and backward, an operator per pass, without gradients' all-reduce";
   }
   if (page.step.graph.stages.size() > 1) {
-    out += fmt::format("; of stage {} of {}, the busiest", page.answer.stage + 1,
-                       page.step.graph.stages.size());
+    const std::size_t stages = page.step.graph.stages.size();
+    out += page.answer.is_way
+               ? fmt::format("; of one micro-batch through all {} stages", stages)
+               : fmt::format("; of stage {} of {}, the busiest", page.answer.stage + 1, stages);
   }
   return report::wrapped(out, page.form.width);
 }

@@ -39,6 +39,9 @@ std::vector<std::string> answer_lines(const StepPage& page);
 // What it needs and what is there, from how many devices it fits, and in which narrower type.
 std::string no_fit_text(const PricedStep& step, const Fit& fit);
 
+// What an engine adds to the step, of which `host_ns`, and what that rests on.
+std::string engine_text(const StepEngine& engine, double host_ns);
+
 // Lines of the sections; empty where one has nothing to say.
 std::string answer_text(const StepPage& page);
 std::string operators_text(const StepPage& page);

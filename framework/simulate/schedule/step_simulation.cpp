@@ -72,9 +72,14 @@ StepSimulation StepSimulator::run() {
                      .order = programs_.order,
                      .pipeline = programs_.pipeline,
                      .carriage = options_.lowering.carriage,
-                     .provenance = times_.provenance()};
+                     .provenance = times_.provenance(),
+                     .host_ns = options_.host_ns};
   times_.begin_run(options_.seed, 0);
   out.timeline = timeline_of_stated(out);
+  if (options_.host_ns > 0) {
+    const simulate::OneTimePhase host{events::EventKind::dispatch, options_.host_ns / 1e9, {}};
+    out.timeline = preceded_by(out.timeline, std::span(&host, 1), simulate::TimelinePhase::step);
+  }
   out.work = work_of(step_, out.step_ns());
   out.runs = drawn();
   return out;
@@ -112,7 +117,8 @@ StepRuns StepSimulator::drawn() {
   StepRuns out{.has_intervals = times_.has_intervals()};
   for (int run = 1; run <= runs_; ++run) {
     times_.begin_run(options_.seed, static_cast<std::uint64_t>(run));
-    out.ns.push_back(events::seconds_of(timed(lowered().graph).makespan_ps) * 1e9);
+    out.ns.push_back(events::seconds_of(timed(lowered().graph).makespan_ps) * 1e9 +
+                     options_.host_ns);
   }
   times_.begin_run(options_.seed, 0);
   return out;

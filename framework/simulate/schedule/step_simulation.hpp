@@ -18,6 +18,7 @@ struct SimulationOptions {
   LoweringOptions lowering;
   std::optional<int> runs;  // with drawn times; absent: 100, or as many as stay within the limit
   std::uint64_t seed = 1;
+  double host_ns = 0;  // of an engine, before the step's first kernel, in every step
 };
 
 // Steps with drawn times. Quantiles are interpolated between the runs.
@@ -46,6 +47,7 @@ struct StepSimulation {
   Carriage carriage = Carriage::closed_form;
   Provenance provenance = Provenance::measured;  // the weakest of its times
   bool has_links = true;                         // false: bytes of links are not known
+  double host_ns = 0;                            // of the step: an engine's
   double step_ns() const;
 };
 

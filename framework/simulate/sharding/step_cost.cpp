@@ -1,10 +1,9 @@
 #include "simulate/sharding/step_cost.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "core/numeric/cast.hpp"
-#include "model/pricing/pipeline.hpp"
-#include "model/pricing/step_sum.hpp"
+#include "model/pricing/timed_step.hpp"
 
 namespace halmark::simulate {
 
@@ -20,15 +19,38 @@ PartTimes operator*(double factor, const PartTimes& times) {
 
 namespace {
 
-PartTimes type_times(const OperatorGraph& graph, const LayerType& type, const OperatorTime& time,
-                     std::string& unknown) {
-  PartTimes out;
-  for (const std::int32_t index : type.operators) {
-    const Operator& op = graph.operators[as_size(index)];
+PartTimes part_of(const Operator& op, const KernelTime& time) {
+  return op.kind == OperatorKind::collective ? PartTimes{0, time.ns} : PartTimes{time.ns, 0};
+}
+
+std::vector<KernelTime> times_of(const OperatorGraph& graph, const OperatorTime& time,
+                                 std::string& unknown) {
+  std::vector<KernelTime> out;
+  for (const Operator& op : graph.operators) {
     const std::optional<double> ns = time(op);
     if (!ns && unknown.empty()) unknown = op.name;
-    const bool is_exchange = op.kind == OperatorKind::collective;
-    (is_exchange ? out.communication_ns : out.compute_ns) += ns.value_or(0);
+    out.push_back({.ns = ns.value_or(0), .is_known = true});
+  }
+  return out;
+}
+
+std::vector<PartTimes> type_times(const OperatorGraph& graph,
+                                  const std::vector<KernelTime>& times) {
+  std::vector<PartTimes> out;
+  for (const LayerType& type : graph.layer_types) {
+    PartTimes& sum = out.emplace_back();
+    for (const std::int32_t index : type.operators) {
+      sum += part_of(graph.operators[as_size(index)], times[as_size(index)]);
+    }
+  }
+  return out;
+}
+
+PartTimes stage_times(const OperatorGraph& graph, const TimedStep& timed, std::size_t stage) {
+  PartTimes out;
+  for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+    const double count = as_double(graph.operators[op].stage_counts[stage]);
+    out += count * part_of(graph.operators[op], timed.of(stage, op));
   }
   return out;
 }
@@ -41,42 +63,22 @@ StepCost step_cost(const OperatorGraph& graph, const OperatorTime& time) {
 
 StepCost step_cost(const OperatorGraph& graph, std::span<const OperatorTime> by_stage) {
   StepCost out;
-  std::vector<KernelTime> times;
+  std::vector<std::vector<KernelTime>> times;
   for (const OperatorTime& time : by_stage) {
-    out.types.emplace_back();
-    for (const LayerType& type : graph.layer_types) {
-      out.types.back().push_back(type_times(graph, type, time, out.unknown));
-      times.push_back({.ns = out.types.back().back().ns(), .is_known = true});
-    }
+    times.push_back(times_of(graph, time, out.unknown));
+    out.types.push_back(type_times(graph, times.back()));
   }
-  StepSum sum{.terms = {}, .stages = {}, .micro_batches = as_double(graph.micro_batches())};
-  std::vector<PartTimes> stages;
+  const TimedStep timed(graph, std::move(times));
+  out.is_way = timed.stream().is_way;
   for (std::size_t s = 0; s < graph.stages.size(); ++s) {
-    PartTimes stage;
-    const std::size_t device = by_stage.size() > 1 ? s : 0;
-    for (const std::int32_t type : graph.stage_sequence(s)) {
-      stage += out.type(s, type);
-      const auto kernel = static_cast<std::int32_t>(device * graph.layer_types.size()) + type;
-      sum.terms.push_back({kernel, 1});
-    }
-    sum.end_stage();
-    stages.push_back(stage);
+    const PartTimes stage = stage_times(graph, timed, s);
     out.stage_ns.push_back(stage.ns());
+    if (out.is_way) out.step += stage;
+    if (!out.is_way && s == timed.slowest_stage()) {
+      out.step = as_double(graph.micro_batches()) * stage;
+    }
   }
-  out.alone_ns =
-      pipeline_time(pipeline_slots(std::ssize(stages), graph.micro_batches()),
-                    [&](std::int64_t stage, std::int64_t) {
-                      return KernelTime{.ns = out.stage_ns[as_size(stage)], .is_known = true};
-                    })
-          .ns;
-  const StepTime step = evaluate(sum, times);
-  out.is_way = step.is_way;
-  if (step.is_way) {
-    for (const PartTimes& stage : stages) out.step += stage;
-    return out;
-  }
-  const auto slowest = as_size(std::ranges::max_element(out.stage_ns) - out.stage_ns.begin());
-  out.step = sum.micro_batches * stages[slowest];
+  out.alone_ns = timed.alone().ns;
   return out;
 }
 

@@ -111,7 +111,8 @@ Timeline timeline_of(const events::TaskGraph& graph, const events::EventList& ev
   return out;
 }
 
-Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases) {
+Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases,
+                     TimelinePhase phase) {
   if (phases.empty()) return step;
   Timeline out = step;
   out.events.clear();
@@ -121,10 +122,10 @@ Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases)
   }
   Picoseconds now = 0;
   std::uint32_t last = TimelineEvent::none;
-  for (const OneTimePhase& phase : phases) {
+  for (const OneTimePhase& one : phases) {
     const auto label = static_cast<std::uint32_t>(out.labels.size());
-    out.labels.emplace_back(events::kind_name(phase.kind));
-    const Picoseconds end = now + events::picoseconds(phase.seconds);
+    out.labels.emplace_back(events::kind_name(one.kind));
+    const Picoseconds end = now + events::picoseconds(one.seconds);
     const auto first = static_cast<std::uint32_t>(out.events.size());
     for (std::uint32_t actor = 0; actor < computes.size(); ++actor) {
       if (!computes[actor]) continue;
@@ -133,8 +134,8 @@ Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases)
                             .label = label,
                             .actor = actor,
                             .cause = last,
-                            .kind = phase.kind,
-                            .phase = TimelinePhase::one_time,
+                            .kind = one.kind,
+                            .phase = phase,
                             .is_critical = out.events.size() == first});
     }
     last = first;

@@ -26,15 +26,17 @@ struct TimelineNames {
 Timeline timeline_of(const events::TaskGraph& graph, const events::EventList& events,
                      const TimelineNames& names);
 
-// What happens once, before the step: one after the other.
+// What happens before the step: one after the other.
 struct OneTimePhase {
   events::EventKind kind = events::EventKind::boot;
   double seconds = 0;
   std::string source;  // "stated", "524 MB at 51.2 GB/s (tier host)"
 };
 
-// The same with one-time phases before it, on every device that computes. Its makespan has both.
-Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases);
+// The same with phases before it, on every device that computes: they happen once, or are a part of
+// every step. Its makespan has both.
+Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases,
+                     TimelinePhase phase = TimelinePhase::one_time);
 
 // The first event of the step: where the one-time phases have ended.
 events::Picoseconds step_begin_ps(const Timeline& timeline);

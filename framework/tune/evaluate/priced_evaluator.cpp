@@ -17,6 +17,9 @@ std::vector<Evaluation> PricedEvaluator::evaluate(std::span<const Configuration>
     out.push_back(entry.composer
                       ? entry.composer->compose(modelled_lookup(source_, entry.composer->graph()))
                       : refused_evaluation(c, *entry.refusal));
+    if (engine_ != nullptr && out.back().estimate) {
+      add_engine(*engine_, entry.composer->graph(), *out.back().estimate);
+    }
     times_.push_back({began, std::chrono::system_clock::now()});
   }
   return out;

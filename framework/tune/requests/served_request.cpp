@@ -73,9 +73,10 @@ bool has_degrees(const Parallel& parallel, const DeploymentOptions& stated) {
 
 }  // namespace
 
-ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders) {
-  const PricedSweep priced(sweep, latency_choice(sweep, {}), folders.models, folders.devices,
-                           folders.fabrics);
+ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders,
+                              const NamedEngine& engine) {
+  const PricedSweep priced(sweep, latency_choice(sweep, {.engine = engine}), folders.models,
+                           folders.devices, folders.fabrics);
   return std::get<ServedReport>(priced.search({}, {}));
 }
 
@@ -86,7 +87,8 @@ BestServed best_served(const StepRequest& step, const ServedRequest& load,
   const Device device = known_device(step.device, folders.devices);
   Sweep sweep = sweep_of(step, load, device);
   BestServed out{.device = device.id, .device_bytes = device.memory_bytes};
-  out.report = served_report_of(sweep, folders);
+  const NamedEngine engine = parse_engine(step.engine);
+  out.report = served_report_of(sweep, folders, engine);
   for (const Evaluation& e : out.report.tried) {
     if (!e.served || !has_degrees(e.configuration.parallel, step.configuration)) continue;
     ++out.layouts;

@@ -30,7 +30,8 @@ struct BestServed {
 };
 
 // What `halmark tune` finds of a sweep of requests. Throws as PricedSweep does.
-ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders);
+ServedReport served_report_of(const Sweep& sweep, const StepFolders& folders,
+                              const NamedEngine& engine = {});
 
 // Throws Error (exit 2) for a load without one of its three numbers, words about a single step
 // beside it, and as PricedSweep does.

@@ -24,7 +24,8 @@ void take_devices(const StepRequest& request, const ModelSpec& spec,
         {.fabric = request.fabric,
          .shards = *request.devices,
          .latency = sources_or_default(request.latency, request.configuration.phase == "training"),
-         .devices = folders.devices},
+         .devices = folders.devices,
+         .engine = parse_engine(request.engine)},
         folders.fabrics);
     return;
   }
@@ -90,9 +91,10 @@ PricedStep priced_step(const StepRequest& request, const StepFolders& folders) {
   spec.fuses_qkv = request.fused_qkv;
   std::optional<Device> device;
   if (!request.device.empty()) device = known_device(request.device, folders.devices);
+  const NamedEngine engine = parse_engine(request.engine);
   Configuration configuration =
       deployment_from(request.configuration, spec,
-                      device ? precision_facts(spec, *device) : precision_facts(spec, true));
+                      device ? served_facts(spec, *device, engine) : precision_facts(spec, true));
   configuration.parallel.cp = request.cp;
   if (request.training.micro_batch) {
     if (*request.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");
@@ -102,6 +104,7 @@ PricedStep priced_step(const StepRequest& request, const StepFolders& folders) {
   take_devices(request, spec, device, folders, configuration);
   check_peak(request.question, device);
   StepQuestion question = request.question;
+  question.engine = engine;
   take_longest_context(device, spec, configuration, question);
   if (configuration.workload.phase == Phase::training) {
     question.training = training_plan(request.training, configuration.precision);

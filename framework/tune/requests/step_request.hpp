@@ -21,6 +21,7 @@ struct StepRequest {
   bool fused_qkv = false;
   std::string device, fabric;
   std::vector<std::string> latency;  // sources of times, beside bounds
+  std::string engine;                // "vllm:0.19.0": whose terms stand around the step
   StepQuestion
       question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them
   std::optional<std::int64_t> devices;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 
 #include "core/numeric/cast.hpp"
 #include "core/ranges.hpp"
@@ -11,6 +12,7 @@
 #include "simulate/fabric/fabric_file.hpp"
 #include "tune/shards/journal_steps.hpp"
 #include "tune/shards/shard_times.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -67,17 +69,45 @@ std::optional<std::int64_t> fillable(const ShardOf& shard, const ShardPlanning& 
   return static_cast<std::int64_t>(as_double(*shard.memory_bytes) * asked.memory_fraction);
 }
 
-// Null where bounds are all that is asked for.
+// A share of a device has no tables: null there.
 std::shared_ptr<const PricedLatencies> latencies_of(const ShardPlanning& asked,
-                                                    const Device& device,
+                                                    const Device& device, const ShardOf& shard,
                                                     const fabric::Topology* joined) {
-  if (asked.latency.empty() || asked.latency == std::vector<std::string>{"roofline"}) return {};
-  return std::make_shared<const PricedLatencies>(priced_latencies({.sources = asked.latency,
-                                                                   .where = "--latency",
-                                                                   .device = device.id,
-                                                                   .device_where = "--device"},
-                                                                  device, asked.devices,
-                                                                  std::nullopt, joined));
+  if (shard.share.parts > 1) return {};
+  return std::make_shared<const PricedLatencies>(priced_latencies(
+      {.sources = asked.latency.empty() ? std::vector<std::string>{"roofline"} : asked.latency,
+       .where = "--latency",
+       .device = device.id,
+       .device_where = "--device",
+       .engine = asked.engine},
+      device, asked.devices, std::nullopt, joined));
+}
+
+simulate::OperatorTime times_of(const Device& device, const ShardOf& shard,
+                                const std::shared_ptr<const PricedLatencies>& known,
+                                const fabric::Topology* joined) {
+  return known ? chain_times(known) : shard_times(device, shard, joined);
+}
+
+// The planner's choice; in an engine the layout whose whole step is the shortest, of those that fit
+// as that one does.
+const simulate::PlannedLayout* fastest_in(const std::optional<StepEngine>& engine,
+                                          const ModelSpec& spec, const simulate::ShardPlan& plan) {
+  const simulate::PlannedLayout* out = plan.chosen();
+  if (!engine || out == nullptr) return out;
+  const auto whole_ns = [&](const simulate::PlannedLayout& layout) {
+    const auto graph = build_graph(spec, layout.configuration);
+    const double ns = layout.cost.ns();
+    return in_engine(*engine, *graph, {.ns = ns, .low_ns = ns, .high_ns = ns}).ns;
+  };
+  const bool fits = out->fits;
+  double least_ns = whole_ns(*out);
+  for (const simulate::PlannedLayout& layout : plan.layouts) {
+    if (layout.fits != fits) continue;
+    const double ns = whole_ns(layout);
+    if (ns < least_ns) std::tie(out, least_ns) = std::pair(&layout, ns);
+  }
+  return out;
 }
 
 void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std::int64_t shards,
@@ -91,8 +121,8 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
   question.stated.pp = stages;
   for (std::size_t s = 0; s < devices.size(); ++s) {
     const ShardOf shard = shard_of(devices[s], shards);
-    simulate::OperatorTime time = with_sources(shard_times(devices[s], shard, joined), shard,
-                                               latencies_of(asked, devices[s], joined));
+    simulate::OperatorTime time =
+        times_of(devices[s], shard, latencies_of(asked, devices[s], shard, joined), joined);
     if (joined != nullptr && s + 1 < devices.size()) {
       const std::int64_t in_stage = shards / stages, from = static_cast<std::int64_t>(s) * in_stage;
       time = over_route(std::move(time), *joined, from, from + in_stage);
@@ -122,10 +152,12 @@ Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuratio
   if (configuration.workload.phase == Phase::training) {
     question.training = TrainingPlan{.gradient = configuration.precision.activation};
   }
-  const simulate::ShardPlan plan = simulate::plan_shards(
-      spec, question,
-      with_sources(shard_times(device, shard, joined), shard, latencies_of(asked, device, joined)));
-  if (plan.chosen() != nullptr) return plan.chosen()->configuration.parallel;
+  const auto known = latencies_of(asked, device, shard, joined);
+  const simulate::ShardPlan plan =
+      simulate::plan_shards(spec, question, times_of(device, shard, known, joined));
+  const auto around =
+      known ? step_engine(*known, spec, configuration.workload.phase) : std::nullopt;
+  if (const auto* chosen = fastest_in(around, spec, plan)) return chosen->configuration.parallel;
   throw refused(
       "no layout over " + std::to_string(asked.shards) + " devices is possible: " +
           (plan.tried == 0 ? "the stated degrees do not multiply to them" : plan.first_refusal),
@@ -180,11 +212,10 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
       return shard_times(device, shard_of(device, of), joined);
     });
   }
-  const auto known = latencies_of(asked, device, joined);
+  const auto known = latencies_of(asked, device, shard, joined);
   simulate::PlanAnswer out =
-      answer_plan(spec, question, with_sources(shard_times(device, shard, joined), shard, known),
-                  joined, pairs);
-  if (known) out.basis = known->sources;
+      answer_plan(spec, question, times_of(device, shard, known, joined), joined, pairs);
+  if (known && !known->chain.has_only(SourceKind::roofline)) out.basis = known->sources;
   for (const Device& d : devices) append_item(out.device, ", ", d.id);
   if (joined != nullptr) out.fabric = joined->id;
   return out;

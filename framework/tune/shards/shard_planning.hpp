@@ -25,6 +25,7 @@ struct ShardPlanning {
   double memory_fraction = 1;             // of a shard's memory that the plan may fill
   std::vector<std::string> latency = {};  // sources of times; none = the figures of the devices
   std::vector<std::filesystem::path> devices = {};  // folders: see priced_latencies
+  NamedEngine engine = {};                          // whose tables count, and terms around a step
   // The results database to start from; null = none. Of which machine: "" = any.
   const Store* journal = nullptr;
   std::string fingerprint;

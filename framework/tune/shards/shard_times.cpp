@@ -52,19 +52,11 @@ simulate::OperatorTime shard_times(const Device& device, const ShardOf& shard,
   };
 }
 
-simulate::OperatorTime with_sources(simulate::OperatorTime time, const ShardOf& shard,
-                                    std::shared_ptr<const PricedLatencies> known) {
-  if (!known || shard.share.parts > 1) return time;
-  return [time = std::move(time), known = std::move(known)](const Operator& op) {
-    const bool is_collective = op.kind == OperatorKind::collective;
-    const auto latency = is_collective
-                             ? known->chain.latency(op.local, op.local_work, op.group_stride)
-                             : known->chain.latency(op.local, op.rank_work);
-    auto out = time(op);
-    if (!latency || latency->status == Status::quarantined) return out;
-    // What a fabric says of an exchange is no bound of it, and the chain knows it, too.
-    out = is_collective ? latency->ns : std::max(out.value_or(0), latency->ns);
-    return out;
+simulate::OperatorTime chain_times(std::shared_ptr<const PricedLatencies> known) {
+  return [known = std::move(known)](const Operator& op) -> std::optional<double> {
+    const auto latency = latency_of(known->chain, op);
+    if (!latency || !has_latency(latency->status)) return std::nullopt;
+    return latency->ns;
   };
 }
 

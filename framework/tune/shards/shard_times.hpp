@@ -21,13 +21,13 @@ struct ShardOf {
 };
 ShardOf shard_of(const Device& device, std::int64_t shards);
 
-// `topology`: null = exchanges go over the device's own link. Throws as FabricSource does.
+// Of a share of a device, by its own figures. `topology`: null = exchanges go over the device's own
+// link. Throws as FabricSource does.
 simulate::OperatorTime shard_times(const Device& device, const ShardOf& shard,
                                    const fabric::Topology* topology);
 
-// The same with what the chain knows, never below it. A share of a device is of its own figures.
-simulate::OperatorTime with_sources(simulate::OperatorTime time, const ShardOf& shard,
-                                    std::shared_ptr<const PricedLatencies> known);
+// What the chain knows, as every step on paper has it.
+simulate::OperatorTime chain_times(std::shared_ptr<const PricedLatencies> known);
 
 // The same, but what a stage hands over goes from shard `from` to shard `to` over the shortest way
 // between them: latency and bytes over its narrowest cable.

@@ -1,6 +1,10 @@
 #include "tune/simulate/simulate_step.hpp"
 
+#include <utility>
+
 #include "core/text/error.hpp"
+#include "model/pricing/kernel_table.hpp"
+#include "model/pricing/timed_step.hpp"
 #include "report/report.hpp"
 #include "serve/http_client.hpp"
 #include "simulate/fabric/device_fabric.hpp"
@@ -56,18 +60,41 @@ void write_files(const PricedStep& step, const StepSimulating& asked, const Simu
   }
 }
 
+KernelTime stream_of(const OperatorGraph& graph, const schedule::TimeSources& times) {
+  std::vector<KernelTime> each;
+  for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+    each.push_back(kernel_time(times.of_operator(op)));
+  }
+  return TimedStep(graph, std::move(each)).stream().time;
+}
+
+void scale_times(Latency& latency, double factor) {
+  for (double* ns : {&latency.low_ns, &latency.ns, &latency.high_ns}) *ns *= factor;
+}
+
 }  // namespace
 
 StepOutcome simulate_timed(const PricedStep& step, const schedule::Site& site,
                            const schedule::TimeSources& times, const StepSimulating& asked,
-                           const std::function<void(double events, int runs)>& begins) {
+                           const std::function<void(double events, int runs)>& begins,
+                           const StepEngine* engine) {
+  schedule::SimulationOptions options = options_of(asked);
+  EngineShare share;
+  if (engine != nullptr) {
+    share = engine_share(*engine, step.graph, stream_of(step.graph, times));
+    options.host_ns = share.host_ns;
+  }
+  const auto scaled = [&](std::optional<Latency> latency) {
+    if (latency) scale_times(*latency, share.device_factor);
+    return latency;
+  };
   const schedule::TimeSources capped{[&](std::size_t op) {
-                                       return schedule::under_caps(times.of_operator(op),
+                                       return schedule::under_caps(scaled(times.of_operator(op)),
                                                                    step.graph.operators[op], step,
                                                                    asked.power);
                                      },
                                      times.of_collective};
-  schedule::StepSimulator simulator(step, site, capped, options_of(asked));
+  schedule::StepSimulator simulator(step, site, capped, options);
   begins(simulator.events(), simulator.runs());
   StepOutcome out{.simulation = simulator.run()};
   out.power = schedule::step_power(step, out.simulation, asked.power);
@@ -89,7 +116,8 @@ SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
                       [&](const Problem& problem, const Work& work, std::int64_t stride) {
                         return times.of_collective(problem, work, stride);
                       }},
-                     asked, begins);
+                     asked, begins, times.engine() ? &*times.engine() : nullptr);
+  out.engine = times.engine();
   out.simulation = std::move(outcome.simulation);
   out.simulation.one_time = once;
   out.sources = times.sources();

@@ -31,6 +31,7 @@ struct SimulatedStep {
   std::optional<schedule::StepPower> power;  // nothing: the device states none
   std::vector<std::string> sources;          // of times, one line each
   std::optional<StepRun> run;                // of this configuration, where the journal has it
+  std::optional<StepEngine> engine;          // around the step, with the host's time in it
 };
 
 // What was simulated, without files and what happens once.
@@ -40,10 +41,12 @@ struct StepOutcome {
 };
 
 // The same step of times that are at hand. `asked`: without fabric, latency, one_time and files.
-// `begins`: as below; may throw where that is too long. Refers to step and site while it runs.
+// `engine`: around it; null = kernels alone. `begins`: as below; may throw where that is too long.
+// Refers to step and site while it runs.
 StepOutcome simulate_timed(const PricedStep& step, const schedule::Site& site,
                            const schedule::TimeSources& times, const StepSimulating& asked,
-                           const std::function<void(double events, int runs)>& begins);
+                           const std::function<void(double events, int runs)>& begins,
+                           const StepEngine* engine = nullptr);
 
 // `begins`: told before it starts, of how many events and how many runs of as many with drawn
 // times. Throws Error (exit 2) for what is unknown or too long, and (exit 1) of a file that cannot

@@ -13,12 +13,14 @@
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "journal/run_identity.hpp"
+#include "kernels/contract.hpp"
 #include "latency/forecast/carried_forecast.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolation/interpolated_source.hpp"
 #include "latency/journal_source.hpp"
 #include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"
+#include "model/graph/context_split.hpp"
 #include "plan/device/device_file.hpp"
 #include "tune/sources/curve_solver.hpp"
 #include "tune/sources/served_engine.hpp"
@@ -325,8 +327,25 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
 }
 
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op) {
-  if (op.kind != OperatorKind::collective) return chain.latency(op.local, op.rank_work);
-  return chain.latency(op.local, op.local_work, op.group_stride);
+  if (op.kind == OperatorKind::collective) {
+    return chain.latency(op.local, op.local_work, op.group_stride);
+  }
+  if (op.of_context_rank.empty()) return chain.latency(op.local, op.rank_work);
+  std::optional<Latency> out;
+  for (const Problem& block : heaviest_blocks(op.of_context_rank)) {
+    const auto one = chain.latency(block, find_contract(block.op)->work(block.params));
+    if (!one || !has_latency(one->status)) return one;
+    if (!out) {
+      out = one;
+      continue;
+    }
+    out->ns += one->ns;
+    out->low_ns += one->low_ns;
+    out->high_ns += one->high_ns;
+    out->lower_bound_ns += one->lower_bound_ns;
+    out->provenance = std::max(out->provenance, one->provenance);
+  }
+  return out;
 }
 
 }  // namespace halmark::tune

@@ -79,7 +79,8 @@ PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& targ
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric = nullptr);
 
-// One execution of `op` as the slowest rank has it on paper; tables know the problem alone.
+// One execution of `op` as the slowest rank has it on paper, under context parallelism a launch for
+// every block of its queries; tables know the problem alone.
 std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op);
 
 }  // namespace halmark::tune

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/input/places.hpp"
+#include "core/text/error.hpp"
 #include "latency/source_choice.hpp"
 #include "simulate/serving/benchmark.hpp"
 
@@ -76,6 +77,24 @@ ClosedLoop events_of(const ServingEngine& engine) {
                   std::int64_t clients, std::int64_t token_budget) {
     return serving::simulate_closed_loop(steps, layout, request, clients, token_budget, engine);
   };
+}
+
+std::optional<StepEngine> step_engine(const PricedLatencies& latencies, const ModelSpec& spec,
+                                      Phase phase) {
+  if (!latencies.engine.is_asked) return std::nullopt;
+  if (phase == Phase::training || !spec.is_causal || spec.encoder) {
+    throw refused("an engine serves prompts, and this is " +
+                      (phase == Phase::training ? "a step of training" : "a step of " + spec.id),
+                  "--engine", "leave it out");
+  }
+  const auto terms = engine_terms(latencies, &spec);
+  StepEngine out{.name = terms->engine,
+                 .release = terms->release,
+                 .source = serving::source_text(*terms),
+                 .terms = terms->series.terms,
+                 .decode = {}};
+  if (latencies.has_tables()) out.decode = terms->tpot;
+  return out;
 }
 
 }  // namespace halmark::tune

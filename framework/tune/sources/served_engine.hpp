@@ -8,6 +8,7 @@
 
 #include "latency/forecast/carried_forecast.hpp"
 #include "latency/forecast/forecast_files.hpp"
+#include "model/serving/engine_step.hpp"
 #include "simulate/serving/fitted_terms.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
@@ -38,5 +39,10 @@ std::optional<serving::FittedTerms> engine_terms(const PricedLatencies& latencie
 ServingEngine engine_around(const PricedLatencies& latencies, const serving::FittedTerms& terms);
 // Its closed loops request by request, see simulate_closed_loop.
 ClosedLoop events_of(const ServingEngine& engine);
+
+// The engine around a single step, where one was asked for; nothing else: kernels alone. Throws
+// Error (exit 2) for one without terms, and for a step that no engine executes.
+std::optional<StepEngine> step_engine(const PricedLatencies& latencies, const ModelSpec& spec,
+                                      Phase phase);
 
 }  // namespace halmark::tune

@@ -6,6 +6,7 @@
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "model/pricing/composer.hpp"
+#include "model/pricing/timed_step.hpp"
 #include "simulate/fabric/device_fabric.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
 
@@ -46,27 +47,25 @@ OperatorShare share_of(const Operator& op, const Latency& latency, double execut
 // Forward, backward and repeated passes of the operators of the stage that computes longest.
 Estimate trained(const PricedSystem& system, const PricedStep& step) {
   const OperatorGraph& graph = step.graph;
-  Estimate out;
-  double longest_ns = -1;
-  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
-    std::vector<OperatorShare> shares;
-    double ns = 0;
-    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-      const Operator& op = graph.operators[i];
-      const double turns = static_cast<double>(op.stage_counts[stage] * graph.micro_batches());
-      if (turns <= 0) continue;
-      const auto latency = tune::latency_of(system.chain(), op);
-      if (!latency) {
-        throw refused(system.device().id + " states no figure that '" + op.name + "' needs", {},
-                      "choose another device or dtype");
-      }
-      shares.push_back(share_of(op, *latency, turns * step.cost->operators[i].passes));
-      out.provenance = std::max(out.provenance, latency->provenance);
-      ns += shares.back().ns;
+  std::vector<Latency> each;
+  std::vector<KernelTime> times;
+  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+    auto latency = tune::latency_of(system.chain(), graph.operators[i]);
+    if (!latency) {
+      throw refused(
+          system.device().id + " states no figure that '" + graph.operators[i].name + "' needs", {},
+          "choose another device or dtype");
     }
-    if (ns <= longest_ns) continue;
-    longest_ns = ns;
-    out.operators = std::move(shares);
+    times.push_back(step.cost->operators[i].passes * kernel_time(latency));
+    each.push_back(*std::move(latency));
+  }
+  const std::vector<double> executions = TimedStep(graph, times).executions();
+  Estimate out;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    if (executions[i] <= 0) continue;
+    out.provenance = std::max(out.provenance, each[i].provenance);
+    out.operators.push_back(
+        share_of(graph.operators[i], each[i], executions[i] * step.cost->operators[i].passes));
   }
   if (out.operators.empty()) throw refused("nothing of this step takes time");
   const auto most = std::ranges::max_element(out.operators, {}, &OperatorShare::ns);

@@ -114,8 +114,8 @@ PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parall
   // As memory_use counts them: the cache of all sequences of a replica, one micro-batch at work.
   const std::int64_t at_work = batch / parts;
   for (const StageMemory& stage : pricer_->stage_memory(layout, state.context)) {
-    const std::int64_t more_logits =
-        stage.has_head ? (at_work - 1) * spec_.vocab * 4 / parallel.tp : 0;
+    const std::int64_t rows = stage.has_head ? at_work : 0;  // activations have one
+    const std::int64_t more_logits = (rows - 1) * spec_.vocab * 4 / parallel.tp;
     const std::int64_t rank = stage.weight_bytes + more_logits +
                               batch / parallel.dp * stage.kv_bytes_per_sequence +
                               pricer_->activation_bytes(layout, at_work * state.new_tokens);

@@ -26,7 +26,8 @@ std::shared_ptr<PricedStep> narrower_step(const PricedStep& step) {
     const OperatorGraph* graph = built.get();
     if (graph == nullptr || !fit_of(*graph, memory_use(*graph), device).is_usable()) continue;
     return std::make_shared<PricedStep>(
-        price_step(step.graph.spec, c, step.device, {.form = step.question.form}));
+        price_step(step.graph.spec, c, step.device,
+                   {.form = step.question.form, .engine = step.question.engine}));
   }
   return nullptr;
 }
@@ -40,33 +41,28 @@ void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devic
     expect_times(*narrower, asked, devices, fabrics);
     step.narrower = narrower;
   }
-  if (asked.sources.empty() && !step.device) return;
+  const bool has_engine = step.question.engine.is_asked;
+  if (asked.sources.empty() && !step.device && !has_engine) return;
   const auto sources = sources_or_default(asked.sources, step.is_training());
-  if (sources == std::vector<std::string>{"roofline"} && step.device) return;
+  if (sources == std::vector<std::string>{"roofline"} && step.device && !has_engine) return;
   const auto topology = named_fabric(asked.fabric, step.graph.configuration, fabrics);
   const StepLatencies times(step, sources, devices, topology ? &*topology : nullptr);
   std::vector<Latency> expected;
   for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
     auto latency = times.of_operator(i);
     // A device that lacks a figure has no bound of it either, and that is said.
-    if (!latency && asked.sources.empty()) return;
-    if (!latency) {
+    const bool is_known = latency && has_latency(latency->status);
+    if (!is_known && asked.sources.empty() && !has_engine) return;
+    if (!is_known) {
       throw refused("no source knows a time of '" + step.graph.operators[i].name + "'", "--latency",
                     "add roofline");
     }
     expected.push_back(*std::move(latency));
   }
   step.basis = times.sources();
-  if (!times.has_expectation()) return;
+  step.engine = times.engine();
+  if (!times.has_expectation() && !step.engine) return;
   step.expected = std::move(expected);
-  for (std::size_t i = 0; i < step.expected.size(); ++i) {
-    // An estimate of what is possible counts bytes that no proof may.
-    const auto floor = operator_floor(step, step.graph.operators[i]);
-    Latency& latency = step.expected[i];
-    for (double* ns : {&latency.low_ns, &latency.ns, &latency.high_ns}) {
-      *ns = std::max(*ns, floor ? floor->ns : 0);
-    }
-  }
 }
 
 }  // namespace halmark::tune

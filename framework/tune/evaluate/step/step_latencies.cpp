@@ -4,6 +4,7 @@
 
 #include "core/text/error.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
+#include "tune/sources/served_engine.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -21,7 +22,10 @@ StepLatencies::StepLatencies(const PricedStep& step, const std::vector<std::stri
                              const fabric::Topology* topology)
     : step_(step) {
   const Device& device = device_of(step);
-  LatencyChoice choice{.where = "--latency", .device = device.id, .device_where = "--device"};
+  LatencyChoice choice{.where = "--latency",
+                       .device = device.id,
+                       .device_where = "--device",
+                       .engine = step.question.engine};
   for (const std::string& text : sources) {
     const SourceChoice source = parse_source(text, choice.where);
     if (source.kind == SourceKind::journal && !run_) {
@@ -32,6 +36,7 @@ StepLatencies::StepLatencies(const PricedStep& step, const std::vector<std::stri
   }
   if (choice.sources.empty()) choice.sources.emplace_back("roofline");
   priced_.emplace(priced_latencies(choice, device, devices, std::nullopt, topology));
+  engine_ = step_engine(*priced_, step.graph.spec, step.graph.configuration.workload.phase);
 }
 
 std::optional<Latency> StepLatencies::of_operator(std::size_t index) const {

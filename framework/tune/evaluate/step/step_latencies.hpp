@@ -32,11 +32,14 @@ class StepLatencies {
   // Whether anything but bounds may speak.
   bool has_expectation() const { return run_ || !priced_->chain.has_only(SourceKind::roofline); }
   const std::optional<StepRun>& run() const { return run_; }
+  // That was asked for around the step.
+  const std::optional<StepEngine>& engine() const { return engine_; }
 
  private:
   const PricedStep& step_;
   std::optional<StepRun> run_;
   std::optional<PricedLatencies> priced_;
+  std::optional<StepEngine> engine_;
 };
 
 }  // namespace halmark::tune

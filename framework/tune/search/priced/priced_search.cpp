@@ -20,7 +20,7 @@ RunReport search_steps(const TunePlan& plan, const LatencyChain& latencies,
   RunReport out;
   out.title = plan.sweep().name;
   out.model = plan.spec().id;
-  PricedEvaluator evaluator(plan.spec(), plan.target(), latencies);
+  PricedEvaluator evaluator(plan.spec(), plan.target(), latencies, extras.engine);
   for (const TuneProblem& problem : plan.problems()) {
     const auto sampler = sampler_for(plan, problem);
     tune::run(

@@ -11,10 +11,11 @@ namespace halmark::tune {
 
 class Steering;
 
-// What a priced search is given and gives beside its report. Both may be null.
+// What a priced search is given and gives beside its report. All may be null.
 struct PricedExtras {
-  Steering* steering = nullptr;  // who proposes instead of a sampler
-  TrialTimes* times = nullptr;   // when each configuration that is kept was evaluated
+  Steering* steering = nullptr;        // who proposes instead of a sampler
+  TrialTimes* times = nullptr;         // when each configuration that is kept was evaluated
+  const StepEngine* engine = nullptr;  // around every step
 };
 
 // Throws Error (exit 2) when no configuration has figures, unless it was stopped before.

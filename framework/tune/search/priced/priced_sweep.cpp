@@ -28,7 +28,7 @@ Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
 
 NamedEngine serving_engine(const Sweep& sweep, const LatencyChoice& choice,
                            const Folders& devices) {
-  if (!sweep.served) return {};
+  if (!sweep.served) return choice.engine.is_asked ? choice.engine : NamedEngine();
   return counted_engine(choice, target_device(choice, devices), devices);
 }
 
@@ -108,10 +108,14 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
       priced_latencies(choice_, *target.datasheet, devices_, serving.network_bytes_per_s,
                        target.fabric ? &*target.fabric : nullptr);
   if (!plan_->sweep().served) {
+    const auto engine = step_engine(latencies, plan_->spec(), Phase::decode);
+    PricedExtras around = extras;
+    if (engine) around.engine = &*engine;
     RunReport report =
-        search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete, extras);
+        search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete, around);
     report.tool = tool_text();
     report.machine = basis(latencies);
+    if (engine) report.machine.push_back("engine: " + engine->source);
     report.notes = model_lines(plan_->spec());
     if (extras.steering != nullptr) report.notes.push_back(extras.steering->note());
     report.tables = latencies.table_use();

@@ -4,6 +4,7 @@
 
 #include "fixtures.hpp"
 #include "model/pricing/composer.hpp"
+#include "model/pricing/timed_step.hpp"
 
 namespace halmark {
 namespace {
@@ -102,6 +103,14 @@ double naive_step(const OperatorGraph& graph, Figure figure) {
   return out;
 }
 
+double summed(const OperatorGraph& graph, const std::vector<double>& executions) {
+  double out = 0;
+  for (std::size_t i = 0; i < executions.size(); ++i) {
+    out += executions[i] * time_of(graph.operators[i]).ns;
+  }
+  return out;
+}
+
 void expect_same(double a, double b, const std::string& what) {
   EXPECT_NEAR(a / b, 1, 1e-12) << what;
 }
@@ -128,9 +137,14 @@ TEST_P(StepPricing, is_the_sum_over_a_graph_that_is_built_for_the_load) {
                                    d.workload.new_tokens, d.workload.context);
     ASSERT_TRUE(fast.has_value()) << d.key();
     const double found[] = {fast->step_ns, fast->low_ns, fast->high_ns, fast->lower_bound_ns};
+    std::vector<KernelTime> times;
+    for (const Operator& op : graph->operators) times.push_back(time_of(op));
+    const TimedStep timed(*graph, std::move(times));
     for (std::size_t k = 0; k < 4; ++k) {
       expect_same(found[k], naive_step(*graph, figures[k]), d.key());
+      expect_same(timed.stream().time.*figures[k], found[k], d.key());
     }
+    expect_same(summed(*graph, timed.executions()), timed.stream().time.ns, d.key());
     ++priced;
   }
   EXPECT_GE(priced, 5u);
