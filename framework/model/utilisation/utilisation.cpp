@@ -5,7 +5,6 @@
 #include "core/dtype.hpp"
 #include "core/numeric/cast.hpp"
 #include "core/text/units.hpp"
-#include "kernels/contract.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/pricing/timed_step.hpp"
 #include "model/utilisation/convention_graph.hpp"
@@ -112,7 +111,7 @@ std::optional<RooflineEstimate> launches_estimate(const Operator& op, const Devi
                                                   ShardShare share) {
   std::optional<RooflineEstimate> out;
   for (const Problem& block : heaviest_blocks(op.of_context_rank)) {
-    const auto one = roofline_estimate(find_contract(block.op)->work(block.params), device, share);
+    const auto one = roofline_estimate(work_of({block}), device, share);
     if (!one) return std::nullopt;
     const double before_ns = out ? out->ns : 0;
     if (!out || one->ns > before_ns) out = one;

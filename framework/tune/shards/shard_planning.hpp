@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
+#include "core/chosen/named_engine.hpp"
 #include "core/device.hpp"
 #include "journal/store.hpp"
 #include "model/spec/model_spec.hpp"

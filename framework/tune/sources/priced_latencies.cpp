@@ -13,7 +13,6 @@
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "journal/run_identity.hpp"
-#include "kernels/contract.hpp"
 #include "latency/forecast/carried_forecast.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolation/interpolated_source.hpp"
@@ -333,7 +332,7 @@ std::optional<Latency> latency_of(const LatencyChain& chain, const Operator& op)
   if (op.of_context_rank.empty()) return chain.latency(op.local, op.rank_work);
   std::optional<Latency> out;
   for (const Problem& block : heaviest_blocks(op.of_context_rank)) {
-    const auto one = chain.latency(block, find_contract(block.op)->work(block.params));
+    const auto one = chain.latency(block, work_of({block}));
     if (!one || !has_latency(one->status)) return one;
     if (!out) {
       out = one;

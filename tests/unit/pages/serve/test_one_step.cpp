@@ -199,6 +199,7 @@ void compare_with_page(const OneStep& one, const Evaluation& searched, Simulator
   EXPECT_EQ(document["memory"]["used"].get<std::int64_t>(), e.memory_bytes_per_rank);
   for (const Json& layout : document["layouts"]) {
     if (layout["strategy"] != c.parallel.text()) continue;
+    ASSERT_TRUE(layout.contains("step_ns")) << layout.dump();
     expect_near(layout["step_ns"].get<double>(), e.step_ns, same, "layouts of the page");
     EXPECT_EQ(layout["bytes_per_rank"].get<std::int64_t>(), e.memory_bytes_per_rank);
   }
@@ -233,10 +234,15 @@ class OneStepEverywhere : public testing::TestWithParam<Model> {
   void SetUp() override {
     name_ = GetParam().name;
     if (GetParam().config.empty()) return;
-    name_ = folder_.path();
-    test::write_file(folder_ / "config.json", GetParam().config);
+    test::write_file(folder_ / (name_ + ".json"),
+                     R"({"id": ")" + name_ + R"(", "aliases": [], "source": "", "config": )" +
+                         GetParam().config + '}');
   }
-  ModelSpec spec() const { return load_model(name_, shipped_sources().models); }
+  PageSettings settings() const {
+    PageSettings out = shipped_settings();
+    out.sources.models.push_back(folder_.path());
+    return out;
+  }
   std::vector<Phase> phases() const {
     if (!GetParam().decodes) return {Phase::prefill};
     return {Phase::decode, Phase::prefill};
@@ -247,10 +253,10 @@ class OneStepEverywhere : public testing::TestWithParam<Model> {
 };
 
 TEST_P(OneStepEverywhere, has_one_time_and_one_memory) {
-  const ModelSpec spec = this->spec();
+  PageSettings settings = this->settings();
+  const ModelSpec spec = load_model(name_, settings.sources.models);
   const Device device = known_device(device_id, shipped_sources().devices);
   for (const auto& latency : {std::vector<std::string>{"roofline"}, tune::default_sources()}) {
-    PageSettings settings = shipped_settings();
     settings.sources.latency = latency;
     SimulatorPage page(settings);
     for (const Phase phase : phases()) {
