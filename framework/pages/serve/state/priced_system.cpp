@@ -131,7 +131,7 @@ PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parall
 }
 
 std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
-  if (state.phase == Phase::training) return training_layouts(state);
+  if (state.phase == Phase::training || !spec_.is_causal) return planned_layouts(state);
   std::vector<PricedLayout> out;
   if (priced_ > layouts_kept_max) begin_pricing();
   for (const Parallel& parallel :
@@ -154,11 +154,13 @@ Configuration PricedSystem::base(const PageState& state) const {
   return out;
 }
 
-// Passes and gradients by the planner of shards: its sum over the slowest stage orders them.
-std::vector<PricedLayout> PricedSystem::training_layouts(const PageState& state) const {
+// Passes and gradients, and models that never decode, by the planner of shards: its sum over the
+// slowest stage orders them.
+std::vector<PricedLayout> PricedSystem::planned_layouts(const PageState& state) const {
+  const bool is_training = state.phase == Phase::training;
   simulate::PlanQuestion question{.base = base(state), .shards = state.shards};
   question.stated.cp = 1;
-  question.training = training_plan(state.training, question.base.precision);
+  if (is_training) question.training = training_plan(state.training, question.base.precision);
   question.groups_layers = false;
   if (target_.memory_bytes > 0) question.bytes_max = target_.memory_bytes;
   const simulate::ShardPlan plan =
@@ -167,12 +169,13 @@ std::vector<PricedLayout> PricedSystem::training_layouts(const PageState& state)
         return latency ? std::optional(latency->ns) : std::nullopt;
       });
   std::vector<PricedLayout> out;
-  const double tokens = as_double(state.batch) * as_double(state.context);
+  const double tokens =
+      as_double(state.batch) * as_double(is_training ? state.context : state.new_tokens);
   for (const simulate::PlannedLayout& layout : plan.layouts) {
     PricedLayout one{.parallel = layout.configuration.parallel,
                      .batch = state.batch,
                      .bytes_per_rank = layout.largest.total()};
-    const double ns = layout.cost.alone_ns;
+    const double ns = is_training ? layout.cost.alone_ns : layout.cost.ns();
     if (layout.fits) {
       one.price = Price{.step_ns = ns, .low_ns = ns, .high_ns = ns};
       one.price->tokens_per_s = tokens / ns * 1e9;

@@ -76,7 +76,7 @@ class PricedSystem {
   void begin_pricing();
   Configuration chosen(const PageState& state, bool takes_too_large);
   Configuration base(const PageState& state) const;  // without a layout
-  std::vector<PricedLayout> training_layouts(const PageState& state) const;
+  std::vector<PricedLayout> planned_layouts(const PageState& state) const;
 
   std::unique_ptr<StepPricer> pricer_;
   std::size_t priced_ = 0;  // by this pricer
