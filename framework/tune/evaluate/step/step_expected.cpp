@@ -44,7 +44,10 @@ void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devic
   const bool has_engine = step.question.engine.is_asked;
   if (asked.sources.empty() && !step.device && !has_engine) return;
   const auto sources = sources_or_default(asked.sources, step.is_training());
-  if (sources == std::vector<std::string>{"roofline"} && step.device && !has_engine) return;
+  const bool has_only_bounds = sources == std::vector<std::string>{"roofline"};
+  // What a fabric says of an exchange is no bound; training has its gradients beside these.
+  const bool has_exchanges = !asked.fabric.empty() && !step.is_training();
+  if (has_only_bounds && step.device && !has_engine && !has_exchanges) return;
   const auto topology = named_fabric(asked.fabric, step.graph.configuration, fabrics);
   const StepLatencies times(step, sources, devices, topology ? &*topology : nullptr);
   std::vector<Latency> expected;

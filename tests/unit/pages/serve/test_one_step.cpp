@@ -16,7 +16,9 @@
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/evaluate/priced_evaluator.hpp"
 #include "tune/evaluate/step/step_expected.hpp"
+#include "tune/evaluate/step/step_over_fabric.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/plan/named_fabric.hpp"
 #include "tune/shards/shard_planning.hpp"
 #include "tune/simulate/simulate_step.hpp"
 #include "tune/sources/served_engine.hpp"
@@ -69,6 +71,7 @@ std::vector<Parallel> layouts_for(const Model& model, Phase phase) {
 struct Asked {
   std::vector<std::string> latency;
   std::string engine;
+  std::string fabric = "";
 };
 
 // Figures of one configuration by every way to it.
@@ -84,7 +87,8 @@ class OneStep {
     StepQuestion question;
     question.engine = parse_engine(asked_.engine);
     PricedStep out = price_step(spec_, c, device_, question);
-    tune::expect_times(out, {asked_.latency, ""}, sources_.devices, sources_.fabrics);
+    tune::price_over_fabric(out, asked_.fabric, sources_.fabrics);
+    tune::expect_times(out, {asked_.latency, asked_.fabric}, sources_.devices, sources_.fabrics);
     return out;
   }
 
@@ -94,7 +98,8 @@ class OneStep {
                                    .device = device_id,
                                    .device_where = "--device",
                                    .engine = parse_engine(asked_.engine)},
-                                  device_, sources_.devices, std::nullopt);
+                                  device_, sources_.devices, std::nullopt,
+                                  fabric_ ? &*fabric_ : nullptr);
   }
 
   const PricedStep& step() const { return step_; }
@@ -105,6 +110,7 @@ class OneStep {
     target.backend = device_.id;
     target.memory_bytes = std::int64_t{1} << 50;
     target.datasheet = device_;
+    target.fabric = fabric_;
     const tune::PricedLatencies known = latencies();
     const auto engine = tune::step_engine(known, spec_, Phase::decode);
     tune::PricedEvaluator evaluator(spec_, target, known.chain, engine ? &*engine : nullptr);
@@ -124,7 +130,7 @@ class OneStep {
   }
 
   double simulated_ns() const {
-    tune::StepSimulating asked{.latency = asked_.latency};
+    tune::StepSimulating asked{.fabric = asked_.fabric, .latency = asked_.latency};
     asked.options.runs = 0;
     asked.joins_kernels = true;
     return tune::simulate_step(step_, asked, sources_.devices, sources_.fabrics, [](double, int) {})
@@ -132,12 +138,14 @@ class OneStep {
   }
 
   std::optional<simulate::PlannedLayout> planned() const {
-    tune::ShardPlanning asked{
-        .shards = configuration().devices(), .strategy = "tensor", .latency = asked_.latency};
+    tune::ShardPlanning asked{.fabric = asked_.fabric,
+                              .shards = configuration().devices(),
+                              .strategy = "tensor",
+                              .latency = asked_.latency};
     asked.devices = sources_.devices;
     const Parallel& p = configuration().parallel;
     const auto answer =
-        tune::plan_shards(spec_, configuration(), std::span(&device_, 1), asked, {});
+        tune::plan_shards(spec_, configuration(), std::span(&device_, 1), asked, sources_.fabrics);
     for (const auto& layout : answer.plan.layouts) {
       if (layout.configuration.parallel == p) return layout;
     }
@@ -149,6 +157,8 @@ class OneStep {
   const Asked& asked_;
   PageSources sources_ = shipped_sources();
   Device device_;
+  std::optional<fabric::Topology> fabric_ =
+      tune::named_fabric(asked_.fabric, "--fabric", {}, sources_.fabrics);
   PricedStep step_;
 };
 
@@ -292,6 +302,23 @@ TEST(OneStepInAnEngine, is_the_same_by_model_tune_and_simulate) {
         EXPECT_GT(model_of(one.step()).host_ns, 0);
         compare(one, nullptr, spec.id);
       }
+    }
+  }
+}
+
+TEST(OneStepOverAFabric, is_the_same_by_model_tune_simulate_and_plan) {
+  const PageSources sources = shipped_sources();
+  const Device device = known_device(device_id, sources.devices);
+  for (const char* name : {"qwen3-8b", "deepseek-v2-lite"}) {
+    const ModelSpec spec = load_model(name, sources.models);
+    for (const auto& latency :
+         {std::vector<std::string>{"roofline"}, std::vector<std::string>{"fabric", "roofline"},
+          tune::default_sources()}) {
+      const Parallel parallel{.dp = 2, .tp = 4, .ep = spec.moe ? 8 : 1};
+      SCOPED_TRACE(std::string(name) + ' ' + latency.front());
+      const Asked asked{latency, "", "nvlink-node"};
+      compare(OneStep(spec, configuration_of(spec, Phase::decode, parallel, device), asked),
+              nullptr, name);
     }
   }
 }
