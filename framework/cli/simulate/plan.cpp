@@ -31,7 +31,9 @@ Action add_simulate_plan(OptionSet& app) {
                  "auto, or of data,tensor,pipeline,expert,context those that may be used; degrees "
                  "above 1 that are stated are kept");
   add_deployment_options(app, o->configuration);
-  app.add_option("--memory", o->asked.memory_fraction, "Of a shard's memory, what it may fill (1)")
+  app.add_option(
+         "--memory", o->asked.memory_fraction,
+         "Of a shard's memory, what it may fill (of a GPU that serves 0.9, as engines do, else 1)")
       .check(within(0.01, 1.0));
   app.add_option("--zero", o->asked.zero, "Training: ZeRO stage").check(within(0, 3));
   app.add_flag("--sequence-parallel", o->asked.sequence_parallel, "Training: norms split over tp");

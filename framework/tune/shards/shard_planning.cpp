@@ -64,9 +64,13 @@ std::optional<fabric::Topology> fabric_of(const ShardPlanning& asked, std::int64
   return named_fabric(asked.fabric, "--fabric", devices, fabrics);
 }
 
-std::optional<std::int64_t> fillable(const ShardOf& shard, const ShardPlanning& asked) {
+std::optional<std::int64_t> fillable(const Device& device, const ShardOf& shard,
+                                     const ShardPlanning& asked, Phase phase) {
   if (!shard.memory_bytes) return std::nullopt;
-  return static_cast<std::int64_t>(as_double(*shard.memory_bytes) * asked.memory_fraction);
+  const bool serves = device.kind == "gpu" && phase != Phase::training;
+  const double usual = serves ? engine_memory("vllm", device, 1, 0, 0)->share : 1;
+  return static_cast<std::int64_t>(as_double(*shard.memory_bytes) *
+                                   asked.memory_fraction.value_or(usual));
 }
 
 // A share of a device has no tables: null there.
@@ -128,7 +132,8 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
       time = over_route(std::move(time), *joined, from, from + in_stage);
     }
     question.stage_devices.push_back(
-        {.time = std::move(time), .bytes_max = fillable(shard, asked)});
+        {.time = std::move(time),
+         .bytes_max = fillable(devices[s], shard, asked, question.base.workload.phase)});
   }
 }
 
@@ -144,11 +149,7 @@ Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuratio
   question.stated = stated_degrees(configuration, asked.strategy);
   question.base.parallel = {};
   question.groups_layers = false;
-  const auto engine = engine_memory("vllm", device, 1, spec.vocab, 0);
-  if (shard.memory_bytes) {
-    question.bytes_max = static_cast<std::int64_t>(as_double(*shard.memory_bytes) *
-                                                   (device.kind == "gpu" ? engine->share : 1));
-  }
+  question.bytes_max = fillable(device, shard, asked, configuration.workload.phase);
   if (configuration.workload.phase == Phase::training) {
     question.training = TrainingPlan{.gradient = configuration.precision.activation};
   }
@@ -193,7 +194,7 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
   simulate::PlanQuestion question{.base = configuration, .shards = shards};
   question.stated = stated_degrees(configuration, asked.strategy);
   question.base.parallel = {};
-  question.bytes_max = fillable(shard, asked);
+  question.bytes_max = fillable(device, shard, asked, configuration.workload.phase);
   if (is_training) {
     question.training = TrainingPlan{.zero = asked.zero,
                                      .gradient = configuration.precision.activation,

@@ -18,12 +18,14 @@
 namespace halmark::tune {
 
 struct ShardPlanning {
-  std::string fabric;                     // id or file; "" = none
-  std::int64_t shards = 0;                // 0 = what the degrees multiply to
-  std::string strategy = "auto";          // or strategies that may be used: "tensor,pipeline"
-  int zero = 0;                           // training: what data-parallel shards share out, 0 to 3
-  bool sequence_parallel = false;         // training: norms and residuals split over tensor groups
-  double memory_fraction = 1;             // of a shard's memory that the plan may fill
+  std::string fabric;              // id or file; "" = none
+  std::int64_t shards = 0;         // 0 = what the degrees multiply to
+  std::string strategy = "auto";   // or strategies that may be used: "tensor,pipeline"
+  int zero = 0;                    // training: what data-parallel shards share out, 0 to 3
+  bool sequence_parallel = false;  // training: norms and residuals split over tensor groups
+  // Of a shard's memory, what the plan may fill; nothing: of a GPU what an engine takes of it, of
+  // other devices and in training all.
+  std::optional<double> memory_fraction = {};
   std::vector<std::string> latency = {};  // sources of times; none = the figures of the devices
   std::vector<std::filesystem::path> devices = {};  // folders: see priced_latencies
   NamedEngine engine = {};                          // whose tables count, and terms around a step
