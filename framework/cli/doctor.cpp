@@ -11,6 +11,7 @@
 #include "report/views/device_views.hpp"
 #include "tune/devices/devices_here.hpp"
 #include "tune/devices/machine_checks.hpp"
+#include "tune/devices/op_paths.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -66,6 +67,10 @@ Action add_devices(OptionSet& app) {
   const auto query = std::make_shared<DeviceQuery>();
   const auto names = app.add<std::vector<std::string>>("device", "Known devices to show");
   const auto lists_known = app.add_flag("--known", "List the devices of configs/devices instead");
+  const auto names_paths =
+      app.add_flag("--paths", "Name the kernel and implementation that each op takes here")
+          .excludes("--known")
+          .excludes("device");
   app.add_option("--where", query->where,
                  "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"")
       .with("--known");
@@ -74,6 +79,9 @@ Action add_devices(OptionSet& app) {
                  "bf16 fp8 int8 ...")
       .with("--known");
   return [=](const GlobalOptions& options) {
+    if (*names_paths) {
+      return tune::paths_view(tune::op_paths(find_plugins(options), worker_limits_of(options)));
+    }
     if (!*lists_known && names->empty()) {
       return tune::devices_here(find_plugins(options), backends_of_build(), local_machine());
     }

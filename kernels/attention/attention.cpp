@@ -232,7 +232,7 @@ std::vector<Params> Attention::conformance_params(std::span<const Dtype> dtypes)
       {1, 4, 2, 64, 31, 31, 0, true},     {2, 4, 1, 16, 65, 65, 0, true},
       {1, 2, 2, 128, 17, 100, 0, true},   {2, 4, 2, 32, 13, 13, 0, false},
       {1, 4, 2, 40, 1, 127, 32, true},    {2, 2, 1, 64, 67, 131, 16, true},
-      {1, 16, 8, 128, 129, 129, 0, true},
+      {1, 16, 8, 128, 129, 129, 0, true}, {1, 6, 2, 40, 45, 290, 23, true},
   };
   std::vector<Params> cases;
   for (const auto dtype : common_dtypes(float_dtypes, dtypes)) {

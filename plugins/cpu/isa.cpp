@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
@@ -59,14 +61,25 @@ Leaf cpuid(unsigned leaf, unsigned subleaf) {
   return out;
 }
 
-// The tile state must be enabled by the operating system, else the first tile instruction faults.
-bool tiles_enabled() {
+// The operating system must save the tiles and permit them to this process, else the first tile
+// instruction faults. The numbers are ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA of Linux.
+bool tiles_permitted() {
   unsigned low = 0, high = 0;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (low & (3u << 17)) == (3u << 17);
+  constexpr long request = 0x1023, tile_data = 18;
+  return (low & (3u << 17)) == (3u << 17) && syscall(SYS_arch_prctl, request, tile_data) == 0;
+}
+
+bool has_tiles() {
+  const unsigned amx = (1u << 22) | (1u << 24) | (1u << 25);  // bf16, tile, int8
+  return (cpuid(7, 0).edx & amx) == amx;
 }
 
 }  // namespace
+
+std::string refused_units() {
+  return has_tiles() && !tiles_permitted() ? "AMX not permitted by the kernel" : "";
+}
 
 Isa detect_isa() {
   __builtin_cpu_init();
@@ -76,11 +89,9 @@ Isa detect_isa() {
       !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
     return Isa::avx2;
   }
-  const Leaf seven = cpuid(7, 0);
-  if ((seven.ecx & (1u << 11)) == 0) return Isa::avx512;
+  if ((cpuid(7, 0).ecx & (1u << 11)) == 0) return Isa::avx512;
   if ((cpuid(7, 1).eax & (1u << 5)) == 0) return Isa::avx512_vnni;
-  const unsigned amx = (1u << 22) | (1u << 24) | (1u << 25);  // bf16, tile, int8
-  return (seven.edx & amx) == amx && tiles_enabled() ? Isa::amx : Isa::avx512_bf16;
+  return has_tiles() && tiles_permitted() ? Isa::amx : Isa::avx512_bf16;
 }
 
 std::string processor_name() {
@@ -111,6 +122,10 @@ std::string processor_name() {
 #else
 Isa detect_isa() { return Isa::generic; }
 std::string processor_name() { return "unknown processor"; }
+#endif
+
+#if !defined(__x86_64__)
+std::string refused_units() { return {}; }
 #endif
 
 #if defined(__aarch64__)

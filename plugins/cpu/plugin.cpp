@@ -289,7 +289,9 @@ class Backend {
     plug::copy_text(info.id, "0");
     plug::copy_text(info.name, hm_cpu::processor_name());
     plug::copy_text(info.isa, hm_cpu::isa_label(hm_cpu::detect_isa()));
-    plug::copy_text(info.driver, "oneDNN " + hm_cpu::onednn_version());
+    const std::string refused = hm_cpu::refused_units();
+    plug::copy_text(info.driver,
+                    "oneDNN " + hm_cpu::onednn_version() + (refused.empty() ? "" : "; " + refused));
     info.memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     info.cache_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 3, 0);
     info.compute_units = cpus_allowed();

@@ -1,5 +1,8 @@
 // The attention kernel. Its halves split the work over the team (decode.cpp, prefill.cpp); what one
 // thread does with its piece is in simd/, once per instruction set.
+#include <algorithm>
+
+#include "isa.hpp"
 #include "prepared.hpp"
 
 namespace hm_cpu {
@@ -7,20 +10,47 @@ namespace {
 
 bool is_float(std::int32_t dtype) { return dtype == HM_DTYPE_F32 || dtype == HM_DTYPE_BF16; }
 
-Isa usable(Isa best) { return std::min(best, Isa::avx512); }
+// Ways through the arithmetic, each better than the one before where it can be taken at all; their
+// labels are those of the domain `impl`.
+struct Path {
+  std::string_view label;
+  Isa isa;
+  const AttentionParts& (*parts)();
+  bool is_of_pairs;  // many rows of bf16 against bf16
+};
 
-// Labels of the domain `impl`; a domain's value is the position of its label.
-std::string_view label_of(Isa isa) {
-  return isa >= Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "generic";
+std::span<const Path> all_paths() {
+  static const Path paths[] = {
+    {"generic", Isa::generic, attention_parts_generic, false},
+#if defined(__x86_64__)
+    {"avx2", Isa::avx2, attention_parts_avx2, false},
+    {"avx512", Isa::avx512, attention_parts_avx512, false},
+    {"avx512_bf16", Isa::avx512_bf16, attention_parts_avx512_bf16, true},
+    {"amx_bf16", Isa::amx, attention_parts_amx_bf16, true},
+#endif
+  };
+  return paths;
 }
 
-const AttentionParts& parts_for(Isa isa) {
+// Tiles that compute something else, as an emulated processor's might, are left alone.
+bool is_right(const Path& path) {
 #if defined(__x86_64__)
-  if (isa >= Isa::avx512) return attention_parts_avx512();
-  if (isa == Isa::avx2) return attention_parts_avx2();
+  static const bool are_tiles_right = detect_isa() == Isa::amx && amx_bf16_is_right();
+  if (path.isa == Isa::amx) return are_tiles_right;
 #endif
-  static_cast<void>(isa);
-  return attention_parts_generic();
+  static_cast<void>(path);
+  return true;
+}
+
+// Those that this problem can take here; the last one is the best.
+std::span<const Path> paths_for(const Device& device, const AttentionShape& shape) {
+  const bool is_of_pairs = shape.rows() > stream_rows_max && shape.q_dtype == HM_DTYPE_BF16 &&
+                           shape.kv_dtype == HM_DTYPE_BF16;
+  const std::span<const Path> all = all_paths();
+  const auto first_refused = std::find_if(all.begin(), all.end(), [&](const Path& path) {
+    return path.isa > device.isa || (path.is_of_pairs && !is_of_pairs) || !is_right(path);
+  });
+  return all.first(static_cast<std::size_t>(first_refused - all.begin()));
 }
 
 class AttentionKernel : public Kernel {
@@ -28,13 +58,13 @@ class AttentionKernel : public Kernel {
   std::string_view name() const override { return "flash_attention"; }
   std::string_view op() const override { return "attention"; }
 
-  std::vector<Domain> domains(const Device& device, const Params&) const override {
-    std::vector<std::string> labels;  // value i is Isa i
-    for (const Isa isa : {Isa::generic, Isa::avx2, Isa::avx512}) {
-      if (isa <= device.isa) labels.emplace_back(label_of(isa));
+  std::vector<Domain> domains(const Device& device, const Params& problem) const override {
+    std::vector<std::string> labels;
+    for (const Path& path : paths_for(device, AttentionShape(problem))) {
+      labels.emplace_back(path.label);
     }
-    return {domain::categorical("impl", std::move(labels),
-                                static_cast<std::int64_t>(usable(device.isa)))};
+    const auto best = static_cast<std::int64_t>(labels.size()) - 1;
+    return {domain::categorical("impl", std::move(labels), best)};
   }
 
   void require_support(const Device&, const Params& problem, const Params& config) const override {
@@ -55,19 +85,16 @@ class AttentionKernel : public Kernel {
   std::unique_ptr<Prepared> prepare(const Device& device, const Params& problem,
                                     const Params& config, Comm*) const override {
     const AttentionShape shape(problem);
-    const Isa isa =
-        static_cast<Isa>(config.value_or("impl", static_cast<std::int64_t>(usable(device.isa))));
-    std::unique_ptr<Prepared> prepared;
-    std::string path;
-    if (shape.rows() <= stream_rows_max) {
-      prepared = prepare_decode(shape, parts_for(isa), device.threads);
-      path = "halmark:flash_decode:";
-    } else {
-      prepared = prepare_prefill(shape, parts_for(isa), device);
-      path = "halmark:flash_prefill:";
-    }
-    prepared->info.implementation = path + std::string(label_of(isa));
-    prepared->info.isa = isa_key(isa);
+    const std::span<const Path> paths = paths_for(device, shape);
+    const auto best = static_cast<std::int64_t>(paths.size()) - 1;
+    const Path& path = paths[static_cast<std::size_t>(config.value_or("impl", best))];
+    const bool is_decode = shape.rows() <= stream_rows_max;
+    std::unique_ptr<Prepared> prepared = is_decode
+                                             ? prepare_decode(shape, path.parts(), device.threads)
+                                             : prepare_prefill(shape, path.parts(), device);
+    prepared->info.implementation =
+        (is_decode ? "halmark:flash_decode:" : "halmark:flash_prefill:") + std::string(path.label);
+    prepared->info.isa = isa_label(path.isa);
     return prepared;
   }
 };

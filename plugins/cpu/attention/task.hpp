@@ -23,7 +23,10 @@ struct AttentionTask {
   std::int32_t q_dtype = 0;
   std::int32_t kv_dtype = 0;
   std::int32_t dst_dtype = 0;
-  std::int64_t key_block = 128;  // keys per packed panel of the tile path
+  std::int64_t key_block = 128;  // keys per packed block of the tile path
+  const float* packed =
+      nullptr;  // blocks of the KV head, the first of them from key packed_from on
+  std::int64_t packed_from = 0;
 };
 
 // Internal linkage on purpose: this header is compiled for several instruction sets, and a shared
@@ -63,7 +66,10 @@ struct AttentionParts {
   // Few rows: keys and values are read once, in order, without packing.
   void (*stream)(const AttentionTask&, const float* queries, const AttentionState&,
                  std::int64_t key_begin, std::int64_t key_end, float* scratch);
-  // Many rows: keys and values are packed block by block into panels that stay in L2.
+  // Many rows: keys and values are packed once, `count` of them from key `first` on, into a block
+  // of block_floats; tiles of queries read the blocks of task.packed.
+  std::int64_t (*block_floats)(std::int64_t head_dim, std::int64_t key_block);
+  void (*pack)(const AttentionTask&, std::int64_t first, std::int64_t count, float* block);
   void (*tile)(const AttentionTask&, const float* queries, const AttentionState&,
                std::int64_t key_begin, std::int64_t key_end, float* scratch);
   // into += from: joins the states of two key ranges.
@@ -75,16 +81,26 @@ static constexpr std::int64_t stream_scratch_floats(std::int64_t head_dim) {
   return stream_rows_max * (stream_keys + padded_lanes) + stream_rows_max +
          stream_keys * padded_width(head_dim);
 }
-static constexpr std::int64_t tile_scratch_floats(std::int64_t head_dim, std::int64_t key_block) {
-  constexpr std::int64_t micro_rows_max = 12;
-  return 2 * key_block * (padded_width(head_dim) + 2 * padded_lanes) +
-         micro_rows_max * (key_block + padded_lanes) + padded_lanes;
+// Matrix units take whole tiles of rows: queries and sums of a tile have so many, the last ones
+// zero.
+constexpr std::int64_t tile_rows_padding = 32;
+static constexpr std::int64_t padded_rows(std::int64_t rows) {
+  return (rows + tile_rows_padding - 1) / tile_rows_padding * tile_rows_padding;
+}
+// Scores of one micro-tile, their weights in a narrower type, a factor per row.
+static constexpr std::int64_t tile_scratch_floats(std::int64_t key_block) {
+  return tile_rows_padding * (2 * (key_block + padded_lanes) + 1);
 }
 
 const AttentionParts& attention_parts_generic();
 #if defined(__x86_64__)
 const AttentionParts& attention_parts_avx2();
 const AttentionParts& attention_parts_avx512();
+// Many rows of bf16 only: no stream, no merge.
+const AttentionParts& attention_parts_avx512_bf16();
+const AttentionParts& attention_parts_amx_bf16();
+// Whether the tiles give a product whose sums are exact; asked once, where Isa::amx was detected.
+bool amx_bf16_is_right();
 #endif
 
 }  // namespace hm_cpu

@@ -2,8 +2,7 @@
 // streamed or tiled, rows out.
 #pragma once
 
-#include <halmark_plugin.h>
-
+#include "rows.hpp"
 #include "stream.hpp"
 #include "tile.hpp"
 
@@ -13,8 +12,7 @@ namespace {
 template <typename Element>
 void load_typed(const AttentionTask& task, float* queries) {
   const std::int64_t wide = padded_width(task.head_dim);
-  const float scale =
-      static_cast<float>(1.4426950408889634 / __builtin_sqrt(static_cast<double>(task.head_dim)));
+  const float scale = score_scale(task.head_dim);
   for (std::int64_t r = 0; r < row_count(task); ++r) {
     const Element* source = static_cast<const Element*>(task.q) +
                             r / task.group * task.token_stride + r % task.group * task.head_dim;
@@ -22,14 +20,6 @@ void load_typed(const AttentionTask& task, float* queries) {
     for (std::int64_t d = 0; d < task.head_dim; ++d) target[d] = widened(source[d]) * scale;
     for (std::int64_t d = task.head_dim; d < wide; ++d) target[d] = 0.0F;
   }
-}
-
-HM_CPU_INLINE std::uint16_t narrowed(float value) {
-  std::uint32_t bits;
-  __builtin_memcpy(&bits, &value, 4);
-  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  const std::uint32_t quiet = (bits >> 16) | 0x40U;
-  return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
 }
 
 void load_queries(const AttentionTask& task, float* queries) {
@@ -58,12 +48,11 @@ void stream(const AttentionTask& task, const float* queries, const AttentionStat
   }
 }
 
-void tile(const AttentionTask& task, const float* queries, const AttentionState& state,
-          std::int64_t key_begin, std::int64_t key_end, float* scratch) {
+void pack(const AttentionTask& task, std::int64_t first, std::int64_t count, float* block) {
   if (task.kv_dtype == HM_DTYPE_BF16) {
-    tile_typed<std::uint16_t>(task, queries, state, key_begin, key_end, scratch);
+    pack_typed<std::uint16_t>(task, first, count, block);
   } else {
-    tile_typed<float>(task, queries, state, key_begin, key_end, scratch);
+    pack_typed<float>(task, first, count, block);
   }
 }
 
@@ -83,26 +72,12 @@ void merge(const AttentionTask& task, const AttentionState& into, const Attentio
   }
 }
 
-void store_rows(const AttentionTask& task, const AttentionState& state) {
-  const std::int64_t wide = padded_width(task.head_dim);
-  for (std::int64_t r = 0; r < row_count(task); ++r) {
-    const std::int64_t offset = r / task.group * task.token_stride + r % task.group * task.head_dim;
-    const float* source = state.accumulated + r * wide;
-    const float inverse = 1.0F / state.row_sum[r];
-    if (task.dst_dtype == HM_DTYPE_BF16) {
-      auto* target = static_cast<std::uint16_t*>(task.dst) + offset;
-      for (std::int64_t d = 0; d < task.head_dim; ++d) target[d] = narrowed(source[d] * inverse);
-    } else {
-      float* target = static_cast<float*>(task.dst) + offset;
-      for (std::int64_t d = 0; d < task.head_dim; ++d) target[d] = source[d] * inverse;
-    }
-  }
-}
-
 constexpr AttentionParts parts = {
     .load_queries = load_queries,
     .reset = reset,
     .stream = stream,
+    .block_floats = block_floats,
+    .pack = pack,
     .tile = tile,
     .merge = merge,
     .store = store_rows,

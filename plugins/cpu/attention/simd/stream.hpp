@@ -2,7 +2,7 @@
 // them are asked for while this block is computed.
 #pragma once
 
-#include "vectors.hpp"
+#include "soften.hpp"
 
 namespace hm_cpu {
 namespace {

@@ -1,8 +1,8 @@
 // Many rows of queries: arithmetic is the limit, so keys and values are packed into panels for a
-// register-blocked micro-kernel.
+// register-blocked micro-kernel of f32.
 #pragma once
 
-#include "vectors.hpp"
+#include "soften.hpp"
 
 namespace hm_cpu {
 namespace {
@@ -140,21 +140,34 @@ void tile_block(const AttentionTask& task, const float* queries, const Attention
   for (; r < rows; ++r) tile_rows<1>(task, queries, state, r, block, scores, factors);
 }
 
+// Of keys or of values.
+std::int64_t packed_floats(std::int64_t head_dim, std::int64_t key_block) {
+  return key_block * (padded_width(head_dim) + 2 * padded_lanes);
+}
+std::int64_t block_floats(std::int64_t head_dim, std::int64_t key_block) {
+  return 2 * packed_floats(head_dim, key_block);
+}
+
 template <typename Element>
-void tile_typed(const AttentionTask& task, const float* queries, const AttentionState& state,
-                std::int64_t key_begin, std::int64_t key_end, float* scratch) {
+void pack_typed(const AttentionTask& task, std::int64_t first, std::int64_t count, float* block) {
   const std::int64_t width = task.head_dim;
-  float* keys = scratch;
-  float* values = keys + task.key_block * (padded_width(width) + 2 * padded_lanes);
-  float* scores = values + task.key_block * (padded_width(width) + 2 * padded_lanes);
-  float* factors = scores + micro_rows * (task.key_block + padded_lanes);
-  for (std::int64_t first = key_begin; first < key_end; first += task.key_block) {
-    const std::int64_t count = clamped(key_end - first, 0, task.key_block);
-    pack_keys(static_cast<const Element*>(task.k) + first * width, count, width, keys);
-    pack_values(static_cast<const Element*>(task.v) + first * width, count, width, values);
-    tile_block(task, queries, state,
-               {.keys = keys, .values = values, .first = first, .count = count}, scores, factors);
-  }
+  pack_keys(static_cast<const Element*>(task.k) + first * width, count, width, block);
+  pack_values(static_cast<const Element*>(task.v) + first * width, count, width,
+              block + packed_floats(width, task.key_block));
+}
+
+void tile(const AttentionTask& task, const float* queries, const AttentionState& state,
+          std::int64_t key_begin, std::int64_t key_end, float* scratch) {
+  float* factors = scratch + micro_rows * (task.key_block + padded_lanes);
+  for_each_block(task, key_begin, key_end, block_floats(task.head_dim, task.key_block),
+                 [&](std::int64_t first, std::int64_t count, const float* block) {
+                   tile_block(task, queries, state,
+                              {.keys = block,
+                               .values = block + packed_floats(task.head_dim, task.key_block),
+                               .first = first,
+                               .count = count},
+                              scratch, factors);
+                 });
 }
 
 }  // namespace

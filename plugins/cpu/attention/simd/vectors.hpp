@@ -1,5 +1,5 @@
-// Vectors of HM_CPU_LANES floats and the softmax of a row on them. Included once by each
-// instruction set's source, which is compiled for it. Everything in these headers has internal
+// Vectors of HM_CPU_LANES floats. Included once by each instruction
+// set's source, which is compiled for it. Everything in these headers has internal
 // linkage and no standard library code is used, so that no wide instruction can leak into a
 // function shared with other files.
 #pragma once
@@ -59,20 +59,23 @@ HM_CPU_INLINE float widened(Element value) {
   }
 }
 
-// 2^x for x <= 0, relative error below 2e-7; below 2^-126 it stays there. NaN stays NaN.
-// Polynomial of Cephes exp2f on [-0.5, 0.5].
-HM_CPU_INLINE Vector power_of_two(Vector x) {
-  x = x < broadcast(-126.0F) ? broadcast(-126.0F) : x;
-  const Vector magic = broadcast(12582912.0F);  // 1.5 * 2^23: adding it rounds to an integer
-  const Vector shifted = x + magic;
-  const Vector f = x - (shifted - magic);
+// 2^f for f in [-0.5, 0.5], relative error below 2e-7: polynomial of Cephes exp2f.
+HM_CPU_INLINE Vector power_of_fraction(Vector f) {
   Vector p = broadcast(1.535336188319500e-4F);
   p = p * f + broadcast(1.339887440266574e-3F);
   p = p * f + broadcast(9.618437357674640e-3F);
   p = p * f + broadcast(5.550332471162809e-2F);
   p = p * f + broadcast(2.402264791363012e-1F);
   p = p * f + broadcast(6.931472028550421e-1F);
-  p = p * f + broadcast(1.0F);
+  return p * f + broadcast(1.0F);
+}
+
+// 2^x for x <= 0, relative error below 2e-7; below 2^-126 it stays there. NaN stays NaN.
+HM_CPU_INLINE Vector power_of_two(Vector x) {
+  x = x < broadcast(-126.0F) ? broadcast(-126.0F) : x;
+  const Vector magic = broadcast(12582912.0F);  // 1.5 * 2^23: adding it rounds to an integer
+  const Vector shifted = x + magic;
+  const Vector p = power_of_fraction(x - (shifted - magic));
   const BitVector bits =
       __builtin_bit_cast(BitVector, p) + (__builtin_bit_cast(BitVector, shifted) << 23);
   return __builtin_bit_cast(Vector, bits);
@@ -147,35 +150,20 @@ std::int64_t clamped(std::int64_t value, std::int64_t low, std::int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-// Turns scores[begin, end) into weights relative to the new maximum and zeroes the rest of
-// [zero_begin, zero_end). Returns the factor for what the row accumulated before. The row has
-// padded_lanes floats of slack behind it.
-float soften_row(float* scores, std::int64_t begin, std::int64_t end, std::int64_t zero_begin,
-                 std::int64_t zero_end, float& row_max, float& row_sum) {
-  if (begin >= end) {
-    for (std::int64_t j = zero_begin; j < zero_end; ++j) scores[j] = 0.0F;
-    return 1.0F;
+// Scores are in units of log2.
+HM_CPU_INLINE float score_scale(std::int64_t head_dim) {
+  return static_cast<float>(1.4426950408889634 / __builtin_sqrt(static_cast<double>(head_dim)));
+}
+
+// visit(first key, count, packed block) for each block of task.packed with one of these keys.
+template <class Visit>
+HM_CPU_INLINE void for_each_block(const AttentionTask& task, std::int64_t key_begin,
+                                  std::int64_t key_end, std::int64_t floats, const Visit& visit) {
+  for (std::int64_t i = (key_begin - task.packed_from) / task.key_block;; ++i) {
+    const std::int64_t first = task.packed_from + i * task.key_block;
+    if (first >= key_end) return;
+    visit(first, clamped(task.context - first, 0, task.key_block), task.packed + i * floats);
   }
-  const std::int64_t full = begin + (end - begin + lanes - 1) / lanes * lanes;
-  for (std::int64_t j = end; j < full; ++j) scores[j] = minus_infinity;
-  Vector most = load(scores + begin);
-  for (std::int64_t j = begin + lanes; j < full; j += lanes) {
-    most = larger(load(scores + j), most);
-  }
-  const Vector old_max = broadcast(row_max);
-  const Vector new_max = larger(largest_lane(most), old_max);
-  Vector total = Vector{};
-  for (std::int64_t j = begin; j < full; j += lanes) {
-    const Vector weight = power_of_two(load(scores + j) - new_max);
-    store(scores + j, weight);
-    total += weight;
-  }
-  const float factor = power_of_two(old_max - new_max)[0];
-  row_sum = row_sum * factor + sum_of_lanes(total)[0];
-  row_max = new_max[0];
-  for (std::int64_t j = zero_begin; j < begin; ++j) scores[j] = 0.0F;
-  for (std::int64_t j = end; j < zero_end; ++j) scores[j] = 0.0F;
-  return factor;
 }
 
 }  // namespace
