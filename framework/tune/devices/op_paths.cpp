@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
 #include "report/text/table_columns.hpp"
 
@@ -16,13 +18,19 @@ namespace {
 // Sizes that decide about the path, over those of a contract's example.
 struct AskedSizes {
   std::string_view op, what;
-  std::array<std::pair<std::string_view, std::int64_t>, 3> sizes;
+  std::vector<std::pair<std::string_view, std::int64_t>> sizes;
 };
-constexpr std::array asked_sizes = {
-    AskedSizes{"gemm", "1 row", {{{"m", 1}, {"n", 1024}, {"k", 1024}}}},
-    AskedSizes{"gemm", "512 rows", {{{"m", 512}, {"n", 1024}, {"k", 1024}}}},
-    AskedSizes{"attention", "decode", {{{"batch", 1}, {"new_tokens", 1}, {"context", 512}}}},
-    AskedSizes{"attention", "prefill", {{{"batch", 1}, {"new_tokens", 64}, {"context", 64}}}}};
+const std::array asked_sizes = {
+    AskedSizes{"gemm", "1 row", {{"m", 1}, {"n", 1024}, {"k", 1024}}},
+    AskedSizes{"gemm", "512 rows", {{"m", 512}, {"n", 1024}, {"k", 1024}}},
+    AskedSizes{
+        "attention",
+        "decode",
+        {{"heads", 4}, {"kv_heads", 2}, {"head_dim", 64}, {"new_tokens", 1}, {"context", 512}}},
+    AskedSizes{
+        "attention",
+        "prefill",
+        {{"heads", 4}, {"kv_heads", 2}, {"head_dim", 64}, {"new_tokens", 64}, {"context", 64}}}};
 constexpr std::array asked_types = {Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::s8, Dtype::c64};
 
 std::string types_of(const OpContract& contract, const Params& params) {
@@ -105,7 +113,8 @@ std::string library_of(const Implementation& by) {
 
 bool is_same_path(const OpPath& a, const OpPath& b) {
   return a.device == b.device && a.op == b.op && a.what == b.what && a.kernel == b.kernel &&
-         a.implementation == b.implementation;
+         report::implementation_name(a.implementation.name) ==
+             report::implementation_name(b.implementation.name);
 }
 
 }  // namespace
@@ -152,7 +161,8 @@ report::View paths_view(std::span<const OpPath> paths) {
   }
   for (const OpPath& line : lines) {
     table.add({line.device, line.op, report::or_dash(line.what), report::or_dash(line.types),
-               line.kernel, line.implementation.name, library_of(line.implementation)});
+               line.kernel, report::implementation_name(line.implementation.name),
+               library_of(line.implementation)});
   }
   out.text = table.text();
   return out;
