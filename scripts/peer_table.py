@@ -83,6 +83,10 @@ def stored_rows(lines):
     return rows
 
 
+def stored_cases(path, isa):
+    return {one.case for one in stored_rows(stored_sections(path).get(isa, []))}
+
+
 def write(path: pathlib.Path, isa, measured_on, rows):
     sections = stored_sections(path)
     new = {one.case for one in rows}

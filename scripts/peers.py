@@ -2,7 +2,7 @@
 """Halmark's kernels and steps beside those of PyTorch, OpenVINO, llama.cpp, oneDNN: who is faster on this machine, and by how much.
 
     scripts/bench peers [--turns 5] [--kinds gemm,attention,step] [--types f32,bf16,int8] [--models qwen3-0.6b,...] [--minutes 30]
-                        [--python PYTHON ...] [--out results/baselines/peers.md]
+                        [--resume] [--python PYTHON ...] [--out results/baselines/peers.md]
 
 All processors of the affinity set, one turn of each after the other. Ours is what `halmark bench` and `halmark run` measure without
 being told how; oneDNN is the kernel gemm_onednn of the version that is linked. The other peers are measured where they are installed:
@@ -11,7 +11,7 @@ have their weights packed once and cold, decode attention its keys and values co
 
 A figure is the median over the turns of our time over a peer's in the same turn, with the least and the greatest. Prints the rows,
 those where Halmark is behind its best peer first, and writes them into the section of this instruction set in --out: rows that are not
-measured this time, and other sections, stay. Ends with exit code 3 when a row is behind by more than 5 %.
+measured this time, and other sections, stay; --resume leaves out what the section has. Ends with exit code 3 when a row is behind by more than 5 %.
 """
 import argparse
 import json
@@ -101,7 +101,7 @@ def own_kernels(arguments, group, kernel=()):
     taken = {}
     for row, asked in zip(data["rows"], group, strict=True):
         if row["duration_ns_median"]:
-            taken[asked["name"]] = row["duration_ns_median"], row["implementation"]["name"]
+            taken[asked["name"]] = row["duration_ns_median"], row["implementation"]
     return taken
 
 
@@ -146,7 +146,7 @@ def peers_here(pythons):
             reasons.append(peer.absent)
             peer.close()
         else:
-            print(f"{name} is not compared: {reasons[0]}", file=sys.stderr)
+            print(f"{name} is not compared: {reasons[-1]}", file=sys.stderr)
     return found
 
 
@@ -157,8 +157,10 @@ def one_turn(arguments, group, peers):
     for case in group if is_step else []:
         own.update(own_step(arguments, case))
     turn = {"": own if is_step else own_kernels(arguments, group)}
-    if group[0]["op"] == "gemm":
-        turn["oneDNN"] = own_kernels(arguments, group, ("--kernel", "gemm_onednn"))
+    # What oneDNN computes by default is no peer of itself.
+    ours = [case for case in group if turn[""].get(case["name"], (0, ""))[1].startswith("halmark:")]
+    if group[0]["op"] == "gemm" and ours:
+        turn["oneDNN"] = own_kernels(arguments, ours, ("--kernel", "gemm_onednn"))
     for peer in peers:
         taken = {case["name"]: peer.time_ns(case) for case in group}
         turn[peer.name] = {name: (ns, "") for name, ns in taken.items() if ns}
@@ -173,8 +175,7 @@ def compared(group, turns):
         for name in {name for turn in turns for name in turn if name}:
             pairs = [(turn[""][case["name"]][0], turn[name][case["name"]][0]) for turn in turns
                      if case["name"] in turn[""] and case["name"] in turn.get(name, {})]
-            # oneDNN's kernel is not a peer of itself.
-            if pairs and not (name == "oneDNN" and ours[0][1] in turns[0][name].get(case["name"], ())):
+            if pairs:
                 ratios[name] = sorted(own / other for own, other in pairs)
                 times[name] = statistics.median(other for _, other in pairs)
         if ratios:
@@ -183,7 +184,7 @@ def compared(group, turns):
             print(f"{case['name']}: {'no peer has a time' if ours else 'disturbed, no time of ours'}", file=sys.stderr)
 
 
-def groups_of(arguments):
+def groups_of(arguments, left_out):
     for model in arguments.models:
         config = json.loads((ROOT / f"configs/models/{model}.json").read_text())["config"]
         for kind in arguments.kinds:
@@ -191,17 +192,22 @@ def groups_of(arguments):
                 for number, group in enumerate(KINDS[kind](model, config, dtype)):
                     for case in group:
                         case["group"] = f"{model} {kind} {dtype} {number}"
-                    yield group
+                    if group := [case for case in group if case["name"] not in left_out]:
+                        yield group
 
 
-def measured_rows(arguments, peers):
+def measured_rows(arguments, peers, isa, measured_on):
+    """Written group by group, so that what is measured is kept however the run ends."""
     until, rows = time.monotonic() + 60 * arguments.minutes, []
-    for group in groups_of(arguments):
+    left_out = peer_table.stored_cases(arguments.out, isa) if arguments.resume else ()
+    for group in groups_of(arguments, left_out):
         if time.monotonic() > until:
             print(f"the time is over before {group[0]['name']}", file=sys.stderr)
             break
-        turns = [one_turn(arguments, group, peers) for _ in range(arguments.turns)]
-        rows += compared(group, turns)
+        of_group = list(compared(group, [one_turn(arguments, group, peers) for _ in range(arguments.turns)]))
+        if of_group:
+            peer_table.write(arguments.out, isa, measured_on, of_group)
+        rows += of_group
     return rows
 
 
@@ -226,6 +232,7 @@ def parsed():
     parser.add_argument("--types", default=",".join(BYTES))
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--resume", action="store_true")
     parser.add_argument("--python", action="append", default=[])
     parser.add_argument("--halmark", default=str(ROOT / "build/release/bin/halmark"))
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/baselines/peers.md")
@@ -244,14 +251,12 @@ def main():
     arguments = parsed()
     isa, machine = cpu_here(arguments)
     peers = peers_here(arguments.python)
-    rows = measured_rows(arguments, peers)
-    versions = ", ".join(peer.version for peer in peers)
+    rows = measured_rows(arguments, peers, isa, f"{machine}; {', '.join(peer.version for peer in peers)}")
     for peer in peers:
         peer.close()
     if not rows:
         raise SystemExit("nothing was compared: no case has a time of ours and of a peer here")
     print(peer_table.text(rows))
-    peer_table.write(arguments.out, isa, f"{machine}; {versions}", rows)
     raise SystemExit(3 if any(row.ratio > peer_table.BEHIND for row in rows) else 0)
 
 
