@@ -77,6 +77,18 @@ void pack_rows_bf16(const RowTile& tile, std::int64_t begin, std::int64_t end) {
   }
 }
 
+void pack_row_pairs(const RowTile& tile, std::int64_t begin, std::int64_t end) {
+  std::uint32_t* out = static_cast<std::uint32_t*>(tile.packed);
+  for (std::int64_t r = 0; r < tile.rows; ++r) {
+    const std::uint16_t* a =
+        static_cast<const std::uint16_t*>(tile.src) + (tile.first + r) * tile.k;
+    for (std::int64_t g = begin; g < end; ++g) {
+      const std::uint32_t second = 2 * g + 1 < tile.k ? a[2 * g + 1] : 0U;
+      out[g * tile.rows + r] = a[2 * g] | second << 16;
+    }
+  }
+}
+
 std::uint32_t half_word(std::int8_t value) { return static_cast<std::uint16_t>(value); }
 
 void pack_rows_s8(const RowTile& tile, std::int64_t begin, std::int64_t end, bool biased) {
@@ -102,15 +114,18 @@ void pack_rows_s8(const RowTile& tile, std::int64_t begin, std::int64_t end, boo
 }  // namespace
 
 PanelLayout::PanelLayout(std::int64_t n, std::int64_t k, std::int32_t type, const PanelLoops& loops)
-    : dtype(type), is_biased(type == HM_DTYPE_S8 && loops.s8_biased) {
+    : dtype(type),
+      is_biased(type == HM_DTYPE_S8 && loops.s8_biased),
+      is_paired(type == HM_DTYPE_BF16 && loops.bf16_paired) {
   groups = ceil_div(k, group_of(dtype));
   panels = ceil_div(n, panel_columns);
   panel_bytes = groups * panel_columns * 4 + (dtype == HM_DTYPE_S8 ? panel_columns * 4 : 0);
-  row_bytes = groups * (dtype == HM_DTYPE_F32 || is_biased ? 4 : 8);
+  row_bytes = groups * (dtype == HM_DTYPE_F32 || is_biased || is_paired ? 4 : 8);
   loop = dtype == HM_DTYPE_F32 ? loops.f32 : dtype == HM_DTYPE_BF16 ? loops.bf16 : loops.s8;
 }
 
 std::string PanelLayout::isa(Isa best) const {
+  if (is_paired) return std::string(isa_label(Isa::avx512_bf16));
   if (!is_biased) return std::string(isa_key(best));
   return std::string(best == Isa::generic ? "asimd_dotprod" : isa_label(Isa::avx512_vnni));
 }
@@ -132,6 +147,8 @@ void PanelLayout::pack_rows(const RowTile& tile, std::int64_t chunk) const {
   const std::int64_t begin = chunk * chunk_groups, end = std::min(begin + chunk_groups, groups);
   if (dtype == HM_DTYPE_F32) {
     pack_rows_f32(tile, begin, end);
+  } else if (is_paired) {
+    pack_row_pairs(tile, begin, end);
   } else if (dtype == HM_DTYPE_BF16) {
     pack_rows_bf16(tile, begin, end);
   } else {

@@ -28,6 +28,7 @@ struct PanelLayout {
 
   std::int32_t dtype;
   bool is_biased;  // A of s8 is u8 = a + 128
+  bool is_paired;  // A of bf16 is two to a word
   std::int64_t groups, panels, panel_bytes, row_bytes;
   void (*loop)(const PanelTask&);
 

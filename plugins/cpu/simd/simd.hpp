@@ -26,8 +26,9 @@ struct PanelTask {
 };
 
 struct PanelLoops {
-  int rows_max;    // accumulators of this many rows fit the register file
-  bool s8_biased;  // A of s8 is u8 = a + 128, four to a word; else two words of two s16
+  int rows_max;      // accumulators of this many rows fit the register file
+  bool s8_biased;    // A of s8 is u8 = a + 128, four to a word; else two words of two s16
+  bool bf16_paired;  // A of bf16 is two to a word; else f32
   void (*f32)(const PanelTask&);
   void (*bf16)(const PanelTask&);
   void (*s8)(const PanelTask&);
@@ -100,6 +101,7 @@ extern const SimdLoops simd_dotprod;  // generic with another s8 panel
 extern const SimdLoops simd_avx2;
 extern const SimdLoops simd_avx512;
 extern const SimdLoops simd_vnni;  // avx512 with another s8 panel
+extern const SimdLoops simd_bf16;  // vnni with another bf16 panel
 #endif
 
 }  // namespace hm_cpu

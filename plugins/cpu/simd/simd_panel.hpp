@@ -119,6 +119,33 @@ void panel_f32(const PanelTask& task) {
   }
 }
 
+#if defined(__AVX512BF16__)
+// A is bf16 [k/2][rows][2], the panel [k/2][32][2]: a word of each is what the instruction
+// multiplies.
+template <int rows>
+void panel_bf16(const PanelTask& task) {
+  constexpr int vectors = vectors_of(rows);
+  for (int first = 0; first < task.columns; first += vectors * lanes) {
+    const std::uint32_t* w = static_cast<const std::uint32_t*>(task.panel) + first;
+    const std::int32_t* a = static_cast<const std::int32_t*>(task.a);
+    __m512 sums[rows][vectors] = {};
+    for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
+      __m512bh weights[vectors];
+      HM_CPU_UNROLL
+      for (int v = 0; v < vectors; ++v) weights[v] = load_as<__m512bh>(w + v * lanes);
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const auto value = __builtin_bit_cast(__m512bh, _mm512_set1_epi32(a[r]));
+        HM_CPU_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+          sums[r][v] = _mm512_dpbf16_ps(sums[r][v], value, weights[v]);
+        }
+      }
+    }
+    store_strip<rows, vectors>(task, first, sums);
+  }
+}
+#else
 // A is f32 [k/2][2][rows]; the panel is [k/2][32][2]: a word holds two consecutive k of one column,
 // so a shift and a mask turn it into two f32 vectors without any shuffle.
 template <int rows>
@@ -145,6 +172,7 @@ void panel_bf16(const PanelTask& task) {
     store_strip<rows, vectors>(task, first, sums);
   }
 }
+#endif
 
 // Sums of products of neighbouring s16 pairs.
 HM_CPU_INLINE IntVector multiply_pairs(ShortVector x, IntVector pairs) {
@@ -278,6 +306,11 @@ constexpr PanelLoops panel_loops = {
     .s8_biased = true,
 #else
     .s8_biased = false,
+#endif
+#if defined(__AVX512BF16__)
+    .bf16_paired = true,
+#else
+    .bf16_paired = false,
 #endif
     .f32 = panel_f32_of<>,
     .bf16 = panel_bf16_of<>,
