@@ -79,7 +79,8 @@ constexpr Term table_entries[] = {
     {"bytes/s", "", "Bytes per second that the contract of the op counts, whatever caches do.",
      "bytes / time", "bench, report"},
     {"implementation", "name", "What the plugin dispatched, in its own words.", "",
-     "bench, report, winners"},
+     "bench, report, winners, devices"},
+    {"library", "name", "Whose code an implementation is, and its version.", "", "devices"},
     {"in the run", "beside the run",
      "Time of a kernel inside the executed stack, and alone beside it in the same state of the "
      "machine.",
