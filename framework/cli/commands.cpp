@@ -4,12 +4,13 @@
 
 namespace halmark::cli {
 
-AddCommand add_aa, add_agent, add_backup, add_bench, add_bisect, add_compare, add_compare_devices,
-    add_completion, add_config, add_deploy_check, add_devices, add_doctor, add_explain, add_export,
-    add_fabric, add_fleet, add_forecasts, add_history, add_import, add_man, add_judge, add_launch,
-    add_model, add_models, add_new_plugin, add_ops, add_peaks, add_plan_mix, add_plan_size,
-    add_rank_qpu, add_report, add_retire, add_run, add_salvage, add_simulate, add_serve, add_study,
-    add_trace, add_tune, add_verify, add_verify_front, add_winners;
+AddCommand add_aa, add_agent, add_backup, add_bench, add_bisect, add_board, add_compare,
+    add_compare_devices, add_completion, add_config, add_deploy_check, add_devices, add_doctor,
+    add_explain, add_export, add_fabric, add_fleet, add_forecasts, add_history, add_import, add_man,
+    add_judge, add_launch, add_model, add_models, add_new_plugin, add_ops, add_peaks, add_plan_mix,
+    add_plan_size, add_rank_qpu, add_record, add_report, add_retire, add_run, add_salvage,
+    add_simulate, add_serve, add_study, add_trace, add_tune, add_verify, add_verify_front,
+    add_winners;
 
 std::span<const Command> commands() {
   static constexpr std::array table = {
@@ -44,6 +45,9 @@ std::span<const Command> commands() {
               add_compare},
       Command{"compare-devices", "Devices side by side, each against its peaks",
               add_compare_devices},
+      Command{"record", "What this machine reaches of its peaks, as one file that travels",
+              add_record},
+      Command{"board", "Many machines ranked by their records, as a page", add_board},
       Command{"history", "Series of kernels over all nights: where they changed", add_history},
       Command{"bisect", "Which commit changed a figure: builds, measures pairs", add_bisect},
       Command{"retire", "Delete raw samples of older runs; their figures stay", add_retire},

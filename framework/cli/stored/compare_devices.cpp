@@ -13,7 +13,8 @@ Action add_compare_devices(OptionSet& app) {
   const auto sides = std::make_shared<tune::SideChoice>();
   app.add_option("sides", sides->names,
                  "Two to six: a results database, FILE.db:RUN, a table of kernel times (each with "
-                 "=DEVICE where it does not say), a known device or device file: its bound")
+                 "=DEVICE where it does not say), a record, a known device or device file: its "
+                 "bound")
       ->required();
   const auto texts = app.add<std::vector<std::string>>(
       "--what-if", "[SIDE:]bandwidth=+20%, peak=x2, link=-50% of one side, the first by default");

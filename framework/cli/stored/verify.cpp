@@ -1,6 +1,7 @@
 // halmark verify, verify-front, salvage and retire: every row, chain and figure of a database that
-// follows from others; a proof of a front, recomputed; what is sound of a database that does not
-// verify, as a new one; raw samples that a policy does not keep are deleted, and the chains say so.
+// follows from others, or of a record of a machine; a proof of a front, recomputed; what is sound
+// of a database that does not verify, as a new one; raw samples that a policy does not keep are
+// deleted, and the chains say so.
 #include <fmt/format.h>
 
 #include "cli/console/command.hpp"
@@ -10,6 +11,7 @@
 #include "study/storage/sqlite_salvage.hpp"
 #include "verify/database_text.hpp"
 #include "verify/front_proof/front_proof_text.hpp"
+#include "verify/machine_record.hpp"
 #include "verify/salvage_text.hpp"
 
 namespace halmark::cli {
@@ -55,7 +57,8 @@ CommandResult salvage(const std::string& from, const std::string& to) {
 }  // namespace
 
 Action add_verify(OptionSet& app) {
-  const auto database = app.add<std::string>("database", "A file or a URL (default: --db)");
+  const auto database = app.add<std::string>(
+      "database", "A results database, file or URL (default: --db), or a record");
   const auto chain = app.add<std::string>(
       "--chain",
       "The head of a run as a report printed it: the rows that it was printed of must still be the "
@@ -65,6 +68,11 @@ Action add_verify(OptionSet& app) {
   return [=](const GlobalOptions& global) -> CommandResult {
     const std::string path = database->empty() ? database_path(global) : *database;
     const auto noted = noted_head(*chain, *run);
+    if (is_kind(beginning_of(path), "record")) {
+      const RecordCheck check = check_record(path);
+      return {{record_check_json(check, path), record_check_text(check, path)},
+              check.findings.empty() ? ExitCode::ok : ExitCode::refused};
+    }
     const DatabaseCheck check = check_database(path, noted);
     return {{database_check_json(check, path, noted.has_value()), database_check_text(check, path)},
             check.findings.empty() ? ExitCode::ok : ExitCode::refused};

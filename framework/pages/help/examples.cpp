@@ -25,6 +25,9 @@ constexpr std::array examples = {
         "bisect",
         "  halmark bisect --good v1 --bad main --build 'make -j4' --measure './bench | tail -n 1'\n"
         "  halmark bisect --good v1 --bad HEAD --build ./build.sh --built out/hm_x.so --op gemm"},
+    Example{"board",
+            "  halmark board records --out board.html         a folder of records, ranked\n"
+            "  halmark board a.json b.json --price 'AMD EPYC=0.4'"},
     Example{
         "compare",
         "  halmark compare 2026-11-20 2026-11-21   two nights: what became slower\n"
@@ -90,6 +93,9 @@ constexpr std::array examples = {
             "  halmark plan-size deepseek-v3 --device mi300x --requests-per-s 20\n"
             "  halmark plan-size llama-3.1-8b --device h100 --tokens 15e12 --days 30"},
     Example{"rank-qpu", "  halmark rank-qpu bell.qasm --sample 1000 --seed 1"},
+    Example{"record",
+            "  halmark record --out here.json                measures for about 20 minutes\n"
+            "  halmark record --from results.db --out here.json   of what was measured"},
     Example{"report", "  halmark report --out page.html   the latest run again"},
     Example{
         "retire",

@@ -16,7 +16,8 @@ struct Use {
 const std::array uses = {
     Use{"A model on a device that need not be here",
         {"model", "tune", "export", "plan-size", "compare-devices", "simulate", "serve"}},
-    Use{"This machine", {"doctor", "devices", "peaks", "bench", "judge", "run", "report"}},
+    Use{"This machine",
+        {"doctor", "devices", "peaks", "bench", "judge", "run", "report", "record"}},
     Use{"What became slower", {"compare", "history", "bisect"}},
     Use{"Words and lists", {"explain", "models", "ops"}},
 };

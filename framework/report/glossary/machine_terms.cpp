@@ -62,6 +62,13 @@ constexpr Term machine_entries[] = {
      "The devices that a fast link joins: those of a node, or of an NVLink rack; beyond it a "
      "network does.",
      "", "tune, fabric"},
+    {"lacks", "classes",
+     "What other records of a board have and this one has not: ops and types, sizes, steps, a "
+     "meter or a stated power, a price; classes counts those that it has.",
+     "", "board"},
+    {"machine", "",
+     "The device of a record, with its rank by the share of its own peaks that it reaches.", "",
+     "board"},
     {"memory", "size|capacity|rank mem",
      "Bytes of a device or tier; of a configuration, the bytes of the shard that needs most.", "",
      "devices, fabric, tune, report"},

@@ -76,6 +76,10 @@ constexpr Term table_entries[] = {
     {"FLOP/s", "",
      "Floating-point operations per second; a multiplication and an addition are two.",
      "FLOPs / time", "bench, report"},
+    {"FLOP/J", "FLOP/USD",
+     "FLOPs for a joule, metered or at the stated power, and for a dollar at the stated price an "
+     "hour.",
+     "FLOP/s / power, FLOP/s x 3600 / price", "board"},
     {"bytes/s", "", "Bytes per second that the contract of the op counts, whatever caches do.",
      "bytes / time", "bench, report"},
     {"implementation", "name", "What the plugin dispatched, in its own words.", "",

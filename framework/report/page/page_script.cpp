@@ -144,7 +144,8 @@ class Chart {
     const hasFigure = this.titles.map((_, column) =>
       [...table.tBodies[0].rows].some((row) => figure(row.cells[column]) !== null));
     this.box = made('div', '', {class: 'controls'});
-    [this.x, this.y] = [['x: ', 'latency'], ['y: ', 'tokens/s']].map(([text, first]) => {
+    const first = picture.closest('figure').dataset;
+    [this.x, this.y] = [['x: ', first.x ?? 'latency'], ['y: ', first.y ?? 'tokens/s']].map(([text, first]) => {
       const label = made('label', text), select = made('select', '');
       this.titles.forEach((title, column) => {
         if (hasFigure[column]) select.append(new Option(title, column, title === first, title === first));

@@ -17,10 +17,13 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/input/file_kind.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
+#include "history/record/machine_record.hpp"
+#include "history/record/stored_rows.hpp"
 #include "journal/place.hpp"
 #include "journal/store.hpp"
 #include "latency/sides/side_kernels.hpp"
@@ -39,90 +42,10 @@ struct StoredSide {
   std::vector<std::string> lines;  // for people
 };
 
-// What a history looks at, too: kernels that nobody measured for longer say little.
-constexpr std::size_t runs_looked_at = 60;
-
-using Rows = std::vector<Measurement>;
-
-std::string device_name(const Measurement& row) {
-  return row.kernel_case.backend + ':' + row.kernel_case.device;
+std::string runs_text(const history::StoredRows& of) {
+  return fmt::format("{} of {}, {} {}", of.device, of.fingerprint, of.runs.size(),
+                     of.runs.size() == 1 ? "run" : "runs, the newest with a kernel counts");
 }
-
-// Rows of all other devices are dropped and counted.
-std::string keep_one_device(Rows& rows, std::map<std::string, std::size_t>& left_out) {
-  std::map<std::string, std::size_t> counts;
-  for (const Measurement& row : rows) ++counts[device_name(row)];
-  const std::string kept =
-      std::ranges::max_element(counts, {}, &std::pair<const std::string, std::size_t>::second)
-          ->first;
-  for (const auto& [name, count] : counts) {
-    if (name != kept) left_out["of " + name + ", not " + kept] += count;
-  }
-  std::erase_if(rows, [&](const Measurement& row) { return device_name(row) != kept; });
-  return kept;
-}
-
-class Reader {
- public:
-  Reader(const std::string& path, std::optional<std::int64_t> run)
-      : path_(path), store_(open_store_read_only(path)) {
-    runs_ = run ? std::vector{*run} : store_->latest_runs(runs_looked_at);
-  }
-
-  Rows rows() {
-    Rows out;
-    std::set<KernelCase> known;
-    for (const std::int64_t run : runs_ | std::views::reverse) {
-      const std::string fingerprint = store_->run_info(run).fingerprint;
-      Rows of_run = store_->run_measurements(run);
-      if (of_run.empty()) continue;
-      if (fingerprint_.empty()) fingerprint_ = fingerprint;
-      if (fingerprint != fingerprint_) {
-        left_out_["of another machine, " + fingerprint] += of_run.size();
-        continue;
-      }
-      take_peaks(run);
-      ++used_;
-      std::set<KernelCase> of_this;
-      for (Measurement& row : of_run) {
-        if (known.contains(row.kernel_case)) {
-          ++left_out_["of an earlier run than the newest of its kernel"];
-          continue;
-        }
-        of_this.insert(row.kernel_case);
-        out.push_back(std::move(row));
-      }
-      known.merge(of_this);
-    }
-    store_->require_sound();
-    if (out.empty()) {
-      throw refused("there are no rows of kernels", without_password(path_),
-                    "halmark bench or tune measure some");
-    }
-    return out;
-  }
-
-  std::map<std::string, std::size_t>& left_out() { return left_out_; }
-  const std::optional<UsedPeaks>& peaks() const { return peaks_; }
-  std::string line(const std::string& device) const {
-    return fmt::format("{} of {}, {} {}", device, fingerprint_, used_,
-                       used_ == 1 ? "run" : "runs, the newest with a kernel counts");
-  }
-
- private:
-  void take_peaks(std::int64_t run) {
-    if (peaks_) return;
-    const auto used = store_->rows<UsedPeaks>(run);
-    if (!used.empty()) peaks_ = used.back();
-  }
-
-  std::string path_, fingerprint_;
-  std::unique_ptr<Store> store_;
-  std::vector<std::int64_t> runs_;
-  std::size_t used_ = 0;
-  std::optional<UsedPeaks> peaks_;
-  std::map<std::string, std::size_t> left_out_;
-};
 
 // Of one run, or of the latest runs of the machine that measured last: of each kernel the newest
 // run that has it. Rows are of one device, that with most of them. Peaks are `said`'s, else those
@@ -130,22 +53,20 @@ class Reader {
 // without rows.
 StoredSide stored_side(const std::string& path, std::optional<std::int64_t> run,
                        std::optional<Device> said) {
-  Reader reader(path, run);
-  Rows rows = reader.rows();
-  const std::string kept = keep_one_device(rows, reader.left_out());
-  StoredSide out{.device = std::move(said), .lines = {reader.line(kept)}};
+  const history::StoredRows stored = history::stored_rows(*open_store_read_only(path), path, run);
+  StoredSide out{.device = std::move(said), .lines = {runs_text(stored)}};
   int threads = 0;
   if (out.device) {
     out.lines.push_back("peaks of " + out.device->id + ", as the command says");
-  } else if (reader.peaks()) {
-    out.device = parse_device(reader.peaks()->device_text, path);
-    threads = reader.peaks()->threads;
+  } else if (stored.peaks) {
+    out.device = parse_device(stored.peaks->device_text, path);
+    threads = stored.peaks->threads;
     out.lines.emplace_back("peaks that its runs were judged by");
   } else {
     out.lines.push_back("no peaks are known: " + path + "=DEVICE names a device file");
   }
-  out.kernels = measured_kernels(rows, {out.device ? &*out.device : nullptr, threads});
-  out.kernels.left_out.merge(reader.left_out());
+  out.kernels = measured_kernels(stored.rows, {out.device ? &*out.device : nullptr, threads});
+  for (const auto& [reason, rows] : stored.left_out) out.kernels.left_out[reason] += rows;
   return out;
 }
 
@@ -251,6 +172,8 @@ class SidesAssembly {
       bounds_.push_back({at, {name, device_or_refused(name.what)}});
     } else if (is_postgresql_url(path) || read_sqlite_header(path)) {
       sides_[at] = journal_side(name, run, path, devices_);
+    } else if (is_kind(beginning_of(path), "record")) {
+      sides_[at] = history::record_side(history::read_record(path), name.text);
     } else {
       sides_[at] = table_side(name, choice_.layout, devices_);
     }
@@ -262,10 +185,12 @@ class SidesAssembly {
     std::vector<std::string> names;
     for (const Device& device : known_devices(devices_)) names.push_back(device.id);
     const std::vector<std::string> close = nearest(what, names);
-    throw refused("there is no such file and no such device", what,
-                  "name a results database, FILE.db:RUN, a table of kernel times, a device file" +
-                      (close.empty() ? std::string(" or an id of halmark devices --known")
-                                     : " or a device: " + suggestion(what, names)));
+    throw refused(
+        "there is no such file and no such device", what,
+        "name a results database, FILE.db:RUN, a record, a table of kernel times, a device "
+        "file" +
+            (close.empty() ? std::string(" or an id of halmark devices --known")
+                           : " or a device: " + suggestion(what, names)));
   }
 
   void keep_op() {

@@ -36,6 +36,14 @@ inline constexpr Input inputs[] = {
      "dtypes = ['f32']\n"},
     {"llama-server", "#!/bin/sh\nexit 3\n"},
     {"launch.sh", "edited\n"},
+    {"record.json",
+     R"({"format":"halmark-record","version":1,"sha256":"01ec5f8d8ecf7023f1c869e98d1a3d0)"
+     R"(52d6eaecb077f3de223a23e2fd6678839","record":{"measured_on":"2026-11-30","tool":{)"
+     R"("version":"0.1.0","build":"x"},"plugins":[],"device":{"id":"cpu-0","name":"Made-)"
+     R"(up","kind":"cpu","clock_hz":null,"power_w":null,"peaks":[],"bandwidths":[]},"thr)"
+     R"(eads":0,"kernels":[],"classes":[],"all":{"op":"","dtype":"","shapes":"","kernels)"
+     R"(":0,"ns":0,"bounded_ns":0,"bound_ns":0,"matmul_flops":0,"bytes":0},"steps":[],"l)"
+     R"(eft_out":{}}})"},
 };
 
 inline constexpr const char* acting_options = R"(
@@ -520,6 +528,13 @@ inline constexpr const char* acting_options = R"(
   --keep-nights 2
   --older-than 30d
   ! --dry-run: changes the database: tests/integration/databases
+> record --out a.json --from %f/dense.db
+  --from %f/moe.db
+  ! --minutes --backend --device --out: measures: tests/integration/bench
+> board record.json
+  records other.json
+  --price Made-up=2
+  --out board.json
 > verify %f/dense.db
   database %f/moe.db
   --chain 0000

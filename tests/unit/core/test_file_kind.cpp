@@ -56,6 +56,7 @@ const std::vector<Sample> samples = {
     {"json-space", R"({"name": "s", "hyperparameters": [{"type": "float", "name": "x"}]})"},
     {"", R"({"id": 5, "config": {"port": 80}, "source": "git"})"},
     {"tokenizer", R"({"tokenizer_class": "X"})"},
+    {"record", R"({"format":"halmark-record","version":1,"sha256":"0","record":{"device":{}}})"},
     {"model", R"({"model_type": "gpt_x", "d_model": 8, "n_layer": 2, "tokenizer_class": "Y"})"},
     {"trace", R"([{"name": "a", "ph": "X", "ts": 1, "dur": 1, "tid": 1, "cat": "cpu_op"}])"},
     {"vllm-bench", R"({"model_id": "m", "completed": 1, "mean_ttft_ms": 2})"},
