@@ -91,7 +91,8 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .night = {.date = s.options.night,
                     .builds_folder = builds_dir().string(),
                     .order = ordered_by(history::night_order),
-                    .moved_first = ordered_by(history::moved_first)},
+                    .moved_first = ordered_by(history::moved_first),
+                    .undecided = ordered_by(history::undecided)},
           .stop = interrupts(),
           .progress = campaign_progress(progress)};
 }

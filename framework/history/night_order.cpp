@@ -7,6 +7,8 @@
 
 #include "core/measured/duet.hpp"
 #include "core/numeric/statistics.hpp"
+#include "history/statistics/duet_verdict.hpp"
+#include "history/stored_duets.hpp"
 #include "history/stored_series.hpp"
 #include "history/suspicion.hpp"
 
@@ -79,6 +81,19 @@ std::vector<KernelCase> largest_first(std::vector<std::pair<Key, KernelCase>> ra
   return out;
 }
 
+// A kernel of ten times the time is worth as much as one of 1.6 times the odds.
+double worth_of(const SeriesHistory& series) { return 0.2 * std::log(series.nights.back().ns); }
+
+// Of pairs that left it open: how many times a night's pairs an answer needs, in logarithms.
+double effort_of(const Duet& duet) {
+  constexpr double pairs_of_night = 20;
+  const DuetVerdict verdict = judge_duet(duet, news_floor);
+  if (verdict.pairs < 3) return 0;
+  const double half = std::log(verdict.interval.high / verdict.interval.low) / 2;
+  const double over = half / std::log1p(news_floor);
+  return std::log(std::max(1.0, verdict.pairs * over * over / pairs_of_night));
+}
+
 }  // namespace
 
 std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const Store& store,
@@ -95,12 +110,14 @@ std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const S
 
 std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const Store& store,
                                     const std::string& fingerprint, std::int64_t run) {
+  const std::vector<std::int64_t> runs = nights_until(store, fingerprint, run);
   std::map<std::string, Series> seen;
-  for (const std::int64_t night : nights_until(store, fingerprint, run)) {
+  for (const std::int64_t night : runs) {
     for (const RowFigures& figures : store.run_figures(night)) {
       seen[figures.key].rows.push_back(row_of(figures.row, night));
     }
   }
+  const auto pairs = pooled_duets(store, runs);
   std::vector<std::pair<double, KernelCase>> ranked;
   for (const KernelCase& k : kernels) {
     const auto it = seen.find(k.key());
@@ -112,10 +129,28 @@ std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const S
     const SeriesHistory series = follow_series(it->second, {});
     // Nothing sound to compare is less than any suspicion.
     const bool is_known = series.nights.size() > 1 && series.nights.back().run == run;
-    ranked.emplace_back(is_known ? suspicion_of(series) : -std::numeric_limits<double>::infinity(),
+    const auto known = pairs.find(k.key());
+    ranked.emplace_back(is_known ? suspicion_of(series) + worth_of(series) -
+                                       (known == pairs.end() ? 0 : effort_of(known->second.duet))
+                                 : -std::numeric_limits<double>::infinity(),
                         k);
   }
   return largest_first(std::move(ranked));
+}
+
+std::vector<KernelCase> undecided(std::span<const KernelCase> kernels, const Store& store,
+                                  const std::string& fingerprint, std::int64_t run) {
+  const std::vector<std::int64_t> runs = nights_until(store, fingerprint, run - 1);
+  const BuildChange builds = last_build_change(store, runs);
+  const auto pairs = pooled_duets(store, runs);
+  std::vector<KernelCase> out;
+  for (const KernelCase& k : kernels) {
+    const auto of = pairs.find(k.key());
+    const bool is_answered = of != pairs.end() && is_of_build(of->second.duet, builds.new_build) &&
+                             is_decided(of->second.duet, news_floor);
+    if (!is_answered) out.push_back(k);
+  }
+  return out;
 }
 
 }  // namespace halmark::history

@@ -18,10 +18,15 @@ inline constexpr std::size_t nights_of_order = 30;
 std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const Store& store,
                                     const std::string& fingerprint, std::int64_t before);
 
-// Of kernels that the run has measured: first those whose code has changed most likely
-// (suspicion_of), last those that have nothing sound to compare. Kernels without a time in the run
-// are left out.
+// Of kernels that the run has measured and no pair of its builds has decided: first those whose
+// code has changed most likely (suspicion_of), weighed by their time and by how many pairs an
+// answer still needs; last those that have nothing sound to compare. Kernels without a time in the
+// run are left out.
 std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const Store& store,
                                     const std::string& fingerprint, std::int64_t run);
+
+// Those that no pair of the build of the night before this run has decided.
+std::vector<KernelCase> undecided(std::span<const KernelCase> kernels, const Store& store,
+                                  const std::string& fingerprint, std::int64_t run);
 
 }  // namespace halmark::history

@@ -34,9 +34,10 @@ struct Night {
   std::string build;
 };
 
-// A duet of one of the recent nights: where there is one, it decides.
+// A duet of the recent nights: where there is one, it decides.
 struct StoredDuet {
-  std::int64_t run = 0;
+  std::int64_t run = 0;        // the latest that has pairs of it
+  std::int64_t first_run = 0;  // the first, from which on its change counts
   std::string old_build, new_build;
   DuetVerdict verdict;
 };

@@ -1,10 +1,13 @@
 #include "history/recorded.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/text/error.hpp"
+#include "history/stored_duets.hpp"
 #include "history/stored_series.hpp"
 
 namespace halmark::history {
@@ -93,19 +96,70 @@ std::int64_t first_run_of_tonight(const Store& store, const NightReport& night,
   return out;
 }
 
-// Of each kernel the latest one; by its key.
-std::map<std::string, StoredDuet> recent_duets(const Store& store, const NightReport& night) {
+// Those of the build that ran last; by the key of the kernel.
+std::map<std::string, StoredDuet> recent_duets(const Store& store, const NightReport& night,
+                                               const std::string& build) {
   const std::size_t recent = std::min(night.rules.recent, night.runs.size());
   std::map<std::string, StoredDuet> out;
-  for (auto run = night.runs.end() - static_cast<std::ptrdiff_t>(recent); run != night.runs.end();
-       ++run) {
-    for (const Duet& duet : store.rows<Duet>(*run)) {
-      out[duet.kernel_case.key()] = {.run = *run,
-                                     .old_build = duet.old_build,
-                                     .new_build = duet.new_build,
-                                     .verdict = judge_duet(duet, night.rules.floor)};
-    }
+  for (const auto& [key, pooled] : pooled_duets(store, std::span(night.runs).last(recent))) {
+    if (!build.empty() && !is_of_build(pooled.duet, build)) continue;
+    out[key] = {.run = pooled.last_run,
+                .first_run = pooled.first_run,
+                .old_build = pooled.duet.old_build,
+                .new_build = pooled.duet.new_build,
+                .verdict = judge_duet(pooled.duet, night.rules.floor)};
   }
+  return out;
+}
+
+// A build that ran before the one that it takes the place of is held against its own nights.
+void forget_other_builds(SeriesHistory& history, const Series& series, const HistoryRules& rules) {
+  if (history.nights.empty()) return;
+  const std::string build = history.nights.back().build;
+  Series own{.name = series.name};
+  std::ranges::copy_if(series.rows, std::back_inserter(own.rows),
+                       [&](const SeriesRow& row) { return row.build == build; });
+  const SeriesHistory alone = follow_series(own, rules);
+  history.change = alone.change;
+  history.reason = alone.reason;
+  history.ratio = alone.ratio;
+  history.interval = alone.interval;
+  history.stands_out = alone.stands_out;
+  history.p = alone.p;
+  if (alone.change != Change::undecided || !alone.reason.empty()) return;
+  history.reason =
+      "the earlier build is back, and its own earlier nights took another time: the "
+      "machine may have changed";
+}
+
+// Series of tonight that no pair of the last change of build has decided.
+OpenPairs open_pairs_of(const NightReport& night, const BuildChange& builds) {
+  OpenPairs out{.old_build = builds.old_build, .new_build = builds.new_build};
+  const bool is_recent = std::ranges::count_if(night.runs, [&](std::int64_t run) {
+                           return run >= builds.run;
+                         }) <= static_cast<std::ptrdiff_t>(night.rules.recent);
+  if (builds.old_build.empty() || builds.has_returned || !is_recent) return {};
+  for (const SeriesHistory& one : night.series) {
+    if (one.change == Change::waiting || one.change == Change::invalid) continue;
+    ++out.series;
+    const bool is_open = !one.duet || one.duet->verdict.change == Change::undecided ||
+                         one.duet->verdict.change == Change::invalid;
+    out.open += is_open ? 1 : 0;
+  }
+  return out;
+}
+
+// What the kernels that changed mean for steps. Of some kernels alone it would be half of it.
+ChangedSteps changed_of(const Store& store, const NightReport& night, const HistoryQuery& query,
+                        const std::string& path) {
+  if (!query.op.empty() || !query.device.empty()) return {};
+  if (query.model.empty()) return stored_changed_steps(store, night.runs, night.series);
+  const HistoryQuery kernels{.nights = query.nights,
+                             .through = query.through.value_or(night.runs.back())};
+  ChangedSteps out = night_report(store, kernels, night.rules, path).changed;
+  std::erase_if(out.steps, [&](const StepChange& s) {
+    return !s.configuration.starts_with(query.model + ' ');
+  });
   return out;
 }
 
@@ -130,10 +184,12 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
   store.require_sound();
   if (series.empty() && query.through) return out;  // what is there now came later
   if (series.empty()) throw nothing_found(query, path);
-  std::map<std::string, StoredDuet> duets = recent_duets(store, out);
+  const BuildChange builds = last_build_change(store, out.runs);
+  std::map<std::string, StoredDuet> duets = recent_duets(store, out, builds.new_build);
   const std::int64_t tonight = first_run_of_tonight(store, out, series);
   for (const auto& [name, one] : series) {
     out.series.push_back(follow_series(one, rules));
+    if (builds.has_returned) forget_other_builds(out.series.back(), one, rules);
     if (const auto duet = duets.find(name.what); duet != duets.end()) {
       apply_duet(out.series.back(), std::move(duet->second));
     }
@@ -144,6 +200,8 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
     if (urgency(a.change) != urgency(b.change)) return urgency(a.change) < urgency(b.change);
     return a.ratio.value_or(1) > b.ratio.value_or(1);
   });
+  if (query.model.empty()) out.pairs = open_pairs_of(out, builds);
+  out.changed = changed_of(store, out, query, path);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "history/nights.hpp"
+#include "history/step_changes.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::history {
@@ -18,12 +19,20 @@ struct HistoryQuery {
   std::optional<std::int64_t> through = {};  // as it was told then: later runs are left out
 };
 
+// Of the last change of build, where it is recent: pairs go on until every series has an answer.
+struct OpenPairs {
+  std::string old_build, new_build;  // ids; "" = nothing changed
+  std::size_t open = 0, series = 0;
+};
+
 struct NightReport {
   std::string fingerprint;         // of the latest run's machine: the others are not looked at
   std::vector<std::int64_t> runs;  // oldest first
   std::string last_started_utc;
   std::vector<SeriesHistory> series;  // worst first
   HistoryRules rules;
+  OpenPairs pairs = {};
+  ChangedSteps changed = {};  // of all kernels, or of the configurations of the query's model
 
   int count(Change change) const;
 };

@@ -73,7 +73,7 @@ std::optional<Standing> standing_of(const SeriesHistory& series, const NightRepo
   const bool is_called = series.change == Change::slower && series.ratio;
   std::optional<Standing> out;
   if (is_called && series.duet) {
-    const std::int64_t run = series.duet->run;
+    const std::int64_t run = series.duet->first_run;
     out = Standing{.end = run, .run = run, .size = std::log(*series.ratio), .back = {}};
     follow(series, rules, *out);
     return out;
@@ -94,7 +94,7 @@ std::optional<Standing> standing_of(const SeriesHistory& series, const NightRepo
 }
 
 std::int64_t place_of_change(const SeriesHistory& one) {
-  if (one.duet) return one.duet->run;
+  if (one.duet) return one.duet->first_run;
   return one.changes.empty() ? one.nights.back().run : one.nights[one.changes.back().at].run;
 }
 

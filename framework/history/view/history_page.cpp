@@ -4,6 +4,7 @@
 
 #include "core/numeric/cast.hpp"
 #include "history/view/history_view.hpp"
+#include "history/view/step_changes_view.hpp"
 #include "report/charts/svg.hpp"
 #include "report/page/html_page.hpp"
 #include "report/text/clean_text.hpp"
@@ -128,6 +129,7 @@ std::string history_html(const NightReport& night) {
   out += element("p", "Machine " + night.fingerprint + ", " + std::to_string(night.runs.size()) +
                           " runs. Filled marks: at the usual speed of the memory; hollow: as "
                           "measured, where that differs.");
+  for (const std::string& line : step_change_lines(night.changed)) out += element("p", line);
   std::size_t shown = 0;
   for (const SeriesHistory& series : night.series) {
     if (shown++ == pictures_max) break;

@@ -9,6 +9,7 @@
 #include "core/json/json.hpp"
 #include "core/numeric/cast.hpp"
 #include "core/text/text.hpp"
+#include "history/view/step_changes_view.hpp"
 #include "report/report.hpp"
 #include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
@@ -191,6 +192,18 @@ std::string young_text(const NightReport& night) {
                      night.rules.nights_min + 1);
 }
 
+// "" where no build has changed.
+std::string pairs_text(const OpenPairs& pairs) {
+  if (pairs.new_build.empty()) return {};
+  const std::string builds = pairs.old_build.substr(0, 12) + " to " + pairs.new_build.substr(0, 12);
+  if (pairs.open == 0) {
+    return fmt::format("build {}: interleaved pairs have answered all {} series\n", builds,
+                       pairs.series);
+  }
+  return fmt::format("build {}: {} of {} series are open: further nights measure pairs of these\n",
+                     builds, pairs.open, pairs.series);
+}
+
 Json history_json(const NightReport& night) {
   Json counts = Json::object();
   for (const Change change : named_changes) {
@@ -207,6 +220,12 @@ Json history_json(const NightReport& night) {
             {"confirmed", rules.confirmed},
             {"nights_min", rules.nights_min}}},
           {"counts", std::move(counts)},
+          {"changed", step_changes_json(night.changed)},
+          {"pairs",
+           {{"old_build", night.pairs.old_build},
+            {"new_build", night.pairs.new_build},
+            {"open", night.pairs.open},
+            {"series", night.pairs.series}}},
           {"series", std::move(series)}};
 }
 
@@ -230,6 +249,11 @@ report::View history_view(const NightReport& night) {
   }
   text += young_text(night);
   const int width = report::stdout_columns();
+  const auto lines = step_change_lines(night.changed);
+  if (!lines.empty()) text += "what that means for steps, by the kernels that changed\n";
+  for (const std::string& line : lines) text += report::wrapped(line, width, 2);
+  if (!lines.empty()) text += '\n';
+  text += pairs_text(night.pairs);
   return {.data = history_json(night), .text = text + report::wrapped(summary_of(night), width)};
 }
 
@@ -241,6 +265,13 @@ std::string history_markdown(const NightReport& night) {
   }
   if (const std::string young = young_text(night); !young.empty()) {
     out += '\n' + report::markdown_text(young);
+  }
+  if (const std::string pairs = pairs_text(night.pairs); !pairs.empty()) {
+    out += '\n' + report::markdown_text(pairs) + '\n';
+  }
+  if (const auto lines = step_change_lines(night.changed); !lines.empty()) {
+    out += "\n### What that means for steps\n\n";
+    for (const std::string& line : lines) out += "- " + report::markdown_text(line) + '\n';
   }
   if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
     out += "\n### Changes that both detectors see\n\n" + report::table_markdown(changes);

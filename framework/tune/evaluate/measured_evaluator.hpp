@@ -34,6 +34,8 @@ struct NightContext {
   Order order;
   // Of those that this run has measured: what is farthest from the nights before comes first.
   Order moved_first;
+  // Of these: those that no pair of builds before this run has decided. Empty: all are open.
+  Order undecided;
 };
 
 class Steering;

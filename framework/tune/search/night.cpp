@@ -99,7 +99,8 @@ std::vector<std::string> measure_night(MeasuredEvaluator& evaluator, const Night
       night_cases(plan.sweep(), plan.sweep().nightly->sentinels);
   const std::vector<KernelCase> kernels = ordered(evaluator, sentinels);
   const double night_s = plan.sweep().budget_s;
-  const double duets_s = builds.good ? duet_share * night_s : 0;
+  const bool has_open = !open_cases(evaluator, builds, kernels).empty();
+  const double duets_s = has_open ? duet_share * night_s : 0;
   const double budget_s = night_s - duets_s;
   const std::size_t count = count_within(plan, kernels, planned_share * budget_s);
   const std::span<const KernelCase> chosen = std::span(kernels).first(count);
@@ -122,10 +123,9 @@ std::vector<std::string> measure_night(MeasuredEvaluator& evaluator, const Night
   if (rows < wanted && !evaluator.is_interrupted()) {
     out.push_back(fmt::format("the night ended {} rows short of {} rounds", wanted - rows, rounds));
   }
+  std::vector<KernelCase> first = open_cases(evaluator, builds, chosen);
   const auto& moved_first = evaluator.context().night.moved_first;
-  const std::vector<KernelCase> first = builds.good && moved_first
-                                            ? moved_first(chosen, evaluator.run())
-                                            : std::vector<KernelCase>(chosen.begin(), chosen.end());
+  if (moved_first && !first.empty()) first = moved_first(first, evaluator.run());
   std::ranges::move(measure_night_duets(evaluator, builds, first, duets_s),
                     std::back_inserter(out));
   return out;

@@ -62,7 +62,7 @@ TEST(HistoryTable, says_where_a_change_lies_and_what_else_changed_there) {
   text = history_view(night).text;
   EXPECT_THAT(text, HasSubstr("run 3 to 4, the plugin is the same: the machine, a library or "
                               "halmark changed\n"));
-  night.series[0].duet = StoredDuet{.run = 5, .old_build = "a", .new_build = "b"};
+  night.series[0].duet = StoredDuet{.run = 5, .first_run = 5, .old_build = "a", .new_build = "b"};
   EXPECT_THAT(history_view(night).text, HasSubstr("  run 5: build a to b interleaved\n"));
   EXPECT_EQ(history_view(night).data["series"][0]["duet"]["run"], 5);
   EXPECT_THAT(history_view(night_of(Change::undecided)).text, HasSubstr("  too wide\n"));

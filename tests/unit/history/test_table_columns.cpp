@@ -80,6 +80,7 @@ TEST(HistoryDocument, has_every_figure_of_its_nights) {
   one.series[0].nights[0].bytes_per_s = 5e10;
   one.series[0].nights[0].processes = {1, 2, 3};
   one.series[0].duet = StoredDuet{.run = 2,
+                                  .first_run = 2,
                                   .old_build = "a",
                                   .new_build = "b",
                                   .verdict = {.change = Change::slower, .ratio = 1.2, .pairs = 9}};

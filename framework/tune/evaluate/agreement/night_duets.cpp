@@ -13,7 +13,7 @@ namespace halmark::tune {
 namespace {
 
 constexpr std::size_t nights_back = 30;
-constexpr int nights_of_new_build = 2;                  // in which it still meets the old one
+constexpr int nights_of_new_build = 7;                  // in which it still meets the old one
 constexpr std::size_t first_batch = 4, batch_max = 16;  // kernels that share workers
 
 DuetOptions duet_options(const MeasuredEvaluator& evaluator, const NightBuilds& builds) {
@@ -28,6 +28,17 @@ DuetOptions duet_options(const MeasuredEvaluator& evaluator, const NightBuilds& 
   return out;
 }
 
+// Of the nights of this machine before `night`, the latest that states one.
+std::string last_build(const Store& store, std::int64_t night) {
+  std::vector<std::int64_t> runs =
+      store.latest_runs(nights_back, store.run_info(night).fingerprint);
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const auto machine = *run < night ? store.machine(*run) : std::nullopt;
+    if (machine && !machine->build.empty()) return machine->build;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string build_before(const Store& store, std::int64_t night, const std::string& now) {
@@ -35,13 +46,25 @@ std::string build_before(const Store& store, std::int64_t night, const std::stri
       store.latest_runs(nights_back, store.run_info(night).fingerprint);
   std::erase_if(runs, [&](std::int64_t run) { return run >= night; });
   int nights = 1;
+  std::string before;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const auto machine = store.machine(*run);
     if (!machine || machine->build.empty()) continue;
-    if (machine->build != now) return machine->build;
-    if (++nights > nights_of_new_build) break;
+    if (machine->build != now) {
+      if (before.empty()) before = machine->build;
+    } else if (!before.empty() || ++nights > nights_of_new_build) {
+      return {};
+    }
   }
-  return {};
+  return before;
+}
+
+std::vector<KernelCase> open_cases(const MeasuredEvaluator& evaluator, const NightBuilds& builds,
+                                   std::span<const KernelCase> cases) {
+  if (!builds.good) return {};
+  const auto& undecided = evaluator.context().night.undecided;
+  if (builds.is_first || !undecided) return {cases.begin(), cases.end()};
+  return undecided(cases, evaluator.run());
 }
 
 NightBuilds builds_of_night(const MeasuredEvaluator& evaluator) {
@@ -59,6 +82,8 @@ NightBuilds builds_of_night(const MeasuredEvaluator& evaluator) {
   const std::string before = build_before(*context.store, evaluator.run(), out.now);
   if (before.empty()) return out;
   out.good = find_kept_build(context.night.builds_folder, before);
+  const auto last = last_build(*context.store, evaluator.run());
+  out.is_first = last != out.now;
   if (!out.good) {
     out.note = "the build of the nights before (" + before.substr(0, 12) +
                ") is not stored any more: no interleaved pair tells a change of the code from one "

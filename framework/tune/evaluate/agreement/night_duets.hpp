@@ -17,12 +17,17 @@ struct NightBuilds {
   std::string now;                // id of the build that this night runs; "" = it is not kept
   std::optional<KeptBuild> here;  // that one
   std::optional<KeptBuild> good;  // the one before it, in the first nights of a new one
+  bool is_first = true;           // night of the new one
   std::string note;               // why one of them is missing, where that is worth a line
 };
 
 // Of the nights of this machine before `night` the build that ran before `now`; "" where `now` has
-// been here for longer than two nights.
+// been here for a week, and where it ran before that one, too: it has returned.
 std::string build_before(const Store& store, std::int64_t night, const std::string& now);
+
+// Kernels that the pairs of this night are for; none without two builds.
+std::vector<KernelCase> open_cases(const MeasuredEvaluator& evaluator, const NightBuilds& builds,
+                                   std::span<const KernelCase> cases);
 
 // Keeps the build of this night, and finds the one of the nights before.
 NightBuilds builds_of_night(const MeasuredEvaluator& evaluator);
