@@ -190,6 +190,24 @@ TEST_F(NightOrder, new_then_moved_then_long_unseen_then_scattered) {
   EXPECT_THAT(order({1, 2, 3, 4, 5}, 4), ElementsAre(5, 2, 3, 4, 1));
 }
 
+TEST_F(NightOrder, pairs_are_asked_of_what_no_pair_of_the_build_has_decided) {
+  night({{1, {100, 101}}, {2, {100, 101}}, {3, {100, 101}}});
+  {
+    const auto store = open_store(path_);
+    store->append(last_, RunMachine{.lines = {}, .build = "bbbb0000"});
+    Duet duet{.kernel_case = cases({1})[0], .old_build = "aaaa", .new_build = "bbbb"};
+    duet.log_ratios.assign(10, 0.0);
+    store->append(last_, duet);
+    duet.kernel_case = cases({2})[0];
+    duet.new_build = "cccc";
+    store->append(last_, duet);
+  }
+  night({});
+  EXPECT_THAT(ms_of(undecided(cases({1, 2, 3}), *open_store_read_only(path_), "class@host", last_)),
+              ElementsAre(2, 3))
+      << "2 was asked of another build";
+}
+
 TEST_F(NightOrder, the_night_itself_and_other_machines_are_not_looked_at) {
   night({{1, {100, 101}}, {2, {100, 101}}});
   night({{1, {150, 151}}});

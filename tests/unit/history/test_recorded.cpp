@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stored.hpp"
@@ -213,6 +214,72 @@ TEST_F(Recorded, duets_of_recent_nights_are_heard) {
   EXPECT_NEAR(*night.series[0].ratio, 1.08, 1e-9) << "the last duet counts";
   EXPECT_FALSE(night.series[1].duet);
   EXPECT_EQ(night.series[1].change, Change::same);
+}
+
+// Nights of kept builds; a build computes gemm m=1 in its own time.
+class NightsOfBuilds : public Recorded {
+ protected:
+  std::int64_t night(const std::string& build, double ns) {
+    const auto store = open_store(path_);
+    const std::string day = std::to_string(++nights_ + 10);
+    const std::int64_t run = store->begin_run({.command = "halmark tune",
+                                               .fingerprint = "class@host",
+                                               .tool_version = "0.1",
+                                               .started_utc = "2026-01-" + day + "T02:00:00Z"});
+    for (int round = 0; round < 3; ++round) {
+      for (std::int64_t m = 1; m <= 2; ++m) {
+        const auto counter = static_cast<std::uint64_t>(nights_ * 6 + round * 2 + m);
+        Measurement row = test::measurement(
+            m, (m == 1 ? ns : 1000) * std::exp(0.003 * test::normal(1, counter)), round);
+        row.plugin_hash = build + build;
+        store->append(run, row);
+      }
+    }
+    store->append(run, RunMachine{.lines = {}, .build = build + "0000"});
+    return run;
+  }
+  // Pairs of both builds of m=1 that scatter: a night of them decides nothing.
+  void pairs(std::int64_t run, double size) {
+    Duet duet{.kernel_case = test::measurement(1, 1, 0).kernel_case,
+              .old_build = "aaaa",
+              .new_build = "bbbb",
+              .choosing_pairs = 4};
+    for (int i = 0; i < 8; ++i) duet.log_ratios.push_back(size + (i % 2 == 0 ? 0.045 : -0.045));
+    open_store(path_)->append(run, duet);
+  }
+  static const SeriesHistory& of_m1(const NightReport& night) {
+    return *std::ranges::find_if(night.series, [](const SeriesHistory& one) {
+      return one.name.what.find("m=1 ") != std::string::npos;
+    });
+  }
+  int nights_ = 0;
+};
+
+TEST_F(NightsOfBuilds, pairs_of_several_nights_answer_what_those_of_one_leave_open) {
+  for (int i = 0; i < 7; ++i) night("aaaa", 1000);
+  pairs(night("bbbb", 1050), 0.05);
+  NightReport told = report({});
+  EXPECT_EQ(of_m1(told).change, Change::undecided);
+  EXPECT_EQ(told.pairs.series, 2u);
+  EXPECT_EQ(told.pairs.open, 2u) << "of m=2 there is none at all";
+  for (int i = 0; i < 2; ++i) pairs(night("bbbb", 1050), 0.05);
+  told = report({});
+  EXPECT_EQ(of_m1(told).change, Change::slower);
+  EXPECT_EQ(of_m1(told).duet->verdict.pairs, 24);
+  EXPECT_EQ(of_m1(told).duet->first_run, 8);
+  EXPECT_EQ(told.pairs.open, 1u);
+  EXPECT_EQ(told.pairs.old_build, "aaaa0000");
+}
+
+TEST_F(NightsOfBuilds, a_build_that_returns_is_held_against_its_own_nights) {
+  for (int i = 0; i < 7; ++i) night("aaaa", 1000);
+  for (int i = 0; i < 3; ++i) pairs(night("bbbb", 1080), 0.08);
+  ASSERT_EQ(of_m1(report({})).change, Change::slower);
+  night("aaaa", 1000);
+  const NightReport told = report({});
+  EXPECT_EQ(of_m1(told).change, Change::same) << of_m1(told).reason;
+  EXPECT_FALSE(of_m1(told).duet);
+  EXPECT_EQ(told.pairs.new_build, "") << "nothing has to be asked";
 }
 
 // One night of rows of these kernels, by m and time.
