@@ -7,15 +7,17 @@ namespace halmark::cli {
 AddCommand add_aa, add_agent, add_backup, add_bench, add_bisect, add_board, add_compare,
     add_compare_devices, add_completion, add_config, add_deploy_check, add_devices, add_doctor,
     add_explain, add_export, add_fabric, add_fleet, add_forecasts, add_history, add_import, add_man,
-    add_judge, add_launch, add_model, add_models, add_new_plugin, add_ops, add_peaks, add_plan_mix,
-    add_plan_size, add_rank_qpu, add_record, add_report, add_retire, add_run, add_salvage,
-    add_simulate, add_serve, add_study, add_trace, add_tune, add_verify, add_verify_front,
-    add_winners;
+    add_judge, add_launch, add_model, add_models, add_new_plugin, add_onboard, add_ops, add_peaks,
+    add_plan_mix, add_plan_size, add_rank_qpu, add_record, add_report, add_retire, add_run,
+    add_salvage, add_simulate, add_serve, add_study, add_trace, add_tune, add_verify,
+    add_verify_front, add_winners;
 
 std::span<const Command> commands() {
   static constexpr std::array table = {
       Command{"devices", "List backends and devices, and why a backend is absent", add_devices, 2},
       Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", add_peaks, 2},
+      Command{"onboard", "A device nobody has tables of: measured, fitted, judged, named",
+              add_onboard},
       Command{"aa", "Measure kernels against themselves; write this machine's limits", add_aa},
       Command{"bench", "Measure kernels of one op", add_bench},
       Command{"judge", "A kernel's source: built, checked, measured, scored", add_judge},

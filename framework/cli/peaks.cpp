@@ -4,7 +4,6 @@
 
 #include "cli/console/session.hpp"
 #include "report/views/device_views.hpp"
-#include "tune/search/kernels/device_peaks.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -13,28 +12,6 @@ struct PeaksOptions {
   bool is_long = false;
   std::string out, backend = "cpu", device = "0";
 };
-
-Device measured_on_device(const GlobalOptions& global, const PluginDevice& on,
-                          const PeaksOptions& options, const std::string& path) {
-  const protocol::DeviceDescription& device = check_device(on.plugin, options.device);
-  if (!device.is_apart()) {
-    throw refused("device " + options.device + " of " + options.backend +
-                      " computes on this machine's CPU, as far as the host's clock can tell",
-                  {}, "halmark peaks without --backend measures what bounds it");
-  }
-  MeasuringSession session(global, "peaks", &on.plugin, on.machine);
-  session.measuring.peaks = nullptr;
-  if (!options.is_long) session.measuring.rounds = 1;
-  return tune::measure_device_peaks({.plugin = *on.plugin.description,
-                                     .device = device,
-                                     .fingerprint = on.machine.rows_fingerprint,
-                                     .path = path,
-                                     .datasheet = on.machine.datasheet,
-                                     .utc = journal::utc_now(),
-                                     .measuring = session.measuring,
-                                     .limits = session.measuring.worker_limits,
-                                     .is_quick = !options.is_long});
-}
 
 CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) {
   const bool is_cpu = options.backend == "cpu";
@@ -47,8 +24,9 @@ CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) 
   const LocalMachine machine = is_cpu ? local_machine() : on->machine;
   const std::string path =
       options.out.empty() ? measured_device_path(machine.rows_fingerprint).string() : options.out;
-  const Device device = is_cpu ? measured_peaks(global, machine, !options.is_long, path)
-                               : measured_on_device(global, *on, options, path);
+  const Device device = is_cpu
+                            ? measured_peaks(global, machine, !options.is_long, path)
+                            : measured_peaks(global, *on, options.device, !options.is_long, path);
   CommandResult result = report::measured_device_view(device, machine.datasheet);
   result.data["path"] = path;
   if (const std::string busy = report::busy_text(device); !busy.empty()) {

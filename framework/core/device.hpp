@@ -133,6 +133,8 @@ struct Device {
   std::string kind;         // "cpu", "gpu", "npu", ...
   std::string fingerprint;  // of a measured device: model, flags, cores, microcode
   bool is_measured = false;
+  // Of a device that was onboarded: where its file lies with its own tables; "" = it has none.
+  std::string folder = {};
   std::int64_t memory_bytes = 0;
   std::vector<Peak> peaks;
   std::vector<Bandwidth> bandwidths;

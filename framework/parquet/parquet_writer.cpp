@@ -135,6 +135,8 @@ void ParquetWriter::add(std::span<const ParquetCell> row) {
   }
 }
 
+void ParquetWriter::end_group() { state_->flush(); }
+
 void ParquetWriter::finish() {
   state_->flush();
   std::string footer = state_->footer();

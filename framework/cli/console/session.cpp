@@ -8,6 +8,7 @@
 #include "core/version.hpp"
 #include "journal/place.hpp"
 #include "tune/evaluate/machine_peaks.hpp"
+#include "tune/search/kernels/device_peaks.hpp"
 #include "tune/stored/stored_winners.hpp"
 
 namespace halmark::cli {
@@ -138,6 +139,35 @@ MeasuringSession::MeasuringSession(const GlobalOptions& global_options, const st
   measuring.stop = interrupts();
   measuring.progress = campaign_progress(progress);
   if (named != nullptr) named->measure_with(measuring);
+}
+
+Device measured_peaks(const GlobalOptions& global, const PluginDevice& on,
+                      const std::string& device, bool is_quick, const std::string& path) {
+  const protocol::DeviceDescription& described = check_device(on.plugin, device);
+  if (!described.is_apart()) {
+    throw refused("device " + device + " of " + on.plugin.description->name +
+                      " computes on this machine's CPU, as far as the host's clock can tell",
+                  {}, "halmark peaks without --backend measures what bounds it");
+  }
+  MeasuringSession session(global, "peaks", &on.plugin, on.machine);
+  session.measuring.peaks = nullptr;
+  if (is_quick) session.measuring.rounds = 1;
+  return tune::measure_device_peaks({.plugin = *on.plugin.description,
+                                     .device = described,
+                                     .fingerprint = on.machine.rows_fingerprint,
+                                     .path = path,
+                                     .datasheet = on.machine.datasheet,
+                                     .utc = journal::utc_now(),
+                                     .measuring = session.measuring,
+                                     .limits = session.measuring.worker_limits,
+                                     .is_quick = is_quick});
+}
+
+void ensure_peaks(const GlobalOptions& global, PluginDevice& on, const std::string& device) {
+  if (!check_device(on.plugin, device).is_apart()) return ensure_cpu_peaks(global, on.machine);
+  if (on.machine.measured) return;
+  on.machine.measured = measured_peaks(global, on, device, true,
+                                       measured_device_path(on.machine.rows_fingerprint).string());
 }
 
 void MeasuringSession::keep(Keeping keeping) {

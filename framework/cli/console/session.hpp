@@ -38,9 +38,6 @@ WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& mach
 Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, bool is_quick,
                       const std::string& path);
 
-// The CPU's, once, where there are none yet; says so on stderr.
-void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine);
-
 // Adds what a run saw of the peaks to the device file of what was measured, where there is one.
 // `peaks` may be null.
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks);
@@ -54,6 +51,14 @@ struct PluginDevice {
 // Throws Error as plugin_of and check_device do.
 PluginDevice plugin_device(const GlobalOptions& global, const std::string& backend,
                            const std::string& device);
+
+// measured_peaks of a device that the plugin alone reaches. Throws Error (exit 2) for one that
+// computes on this machine's CPU.
+Device measured_peaks(const GlobalOptions& global, const PluginDevice& on,
+                      const std::string& device, bool is_quick, const std::string& path);
+
+// Those of the device, once, where there are none yet.
+void ensure_peaks(const GlobalOptions& global, PluginDevice& on, const std::string& device);
 
 // Where rows of the command go: the results database, unless it is off. Named with --db, or asked
 // for otherwise, it has to be there.

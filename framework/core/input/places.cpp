@@ -58,7 +58,7 @@ std::vector<fs::path> config_dirs(std::string_view kind) {
   }
   const fs::path prefix = program_path().parent_path().parent_path();
   std::error_code ignored;
-  const fs::path own = xdg("XDG_CONFIG_HOME", ".config") / kind;  // of this user
+  const fs::path own = user_config_dir(kind);
   if (fs::is_directory(own, ignored)) out.push_back(own);
   // In a build tree a link to those of the source tree.
   const fs::path shipped = fs::canonical(prefix / "share/halmark/configs", ignored);
@@ -66,6 +66,10 @@ std::vector<fs::path> config_dirs(std::string_view kind) {
     out.push_back(shipped / kind);
   }
   return out;
+}
+
+fs::path user_config_dir(std::string_view kind) {
+  return xdg("XDG_CONFIG_HOME", ".config") / kind;
 }
 
 fs::path installation_prefix() {

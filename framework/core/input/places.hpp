@@ -12,6 +12,8 @@ std::filesystem::path program_path();
 // <prefix>/share/halmark/configs, in a build tree a link to the source tree's, with
 // HALMARK_CONFIG_PATH (colon-separated) searched first.
 std::vector<std::filesystem::path> config_dirs(std::string_view kind);  // "models", "devices"
+// That of this user among them; not created.
+std::filesystem::path user_config_dir(std::string_view kind);
 // The prefix of an installed halmark; empty when the program runs from a build tree.
 std::filesystem::path installation_prefix();
 // What `new-plugin` copies. Throws Error (exit 5) where it is not there.

@@ -28,8 +28,8 @@ bool is_collective(const Problem& problem) {
   return contract != nullptr && contract->is_collective();
 }
 
-// Kinds of tables that may have a problem, in order of preference.
-std::vector<std::string> kinds_of(const Problem& problem) {
+// Kinds of published tables that may have a problem, in order of preference.
+std::vector<std::string> published_kinds_of(const Problem& problem) {
   const auto is = [&](std::string_view name) { return problem.params.value_or(name, 0) != 0; };
   const std::string& op = problem.op;
   if (op == "gemm" || op == "packed_gemm") return {"gemm"};
@@ -47,13 +47,19 @@ std::vector<std::string> kinds_of(const Problem& problem) {
   return {};
 }
 
+// Rows in the words of the op itself are of a device that was onboarded.
+std::vector<std::string> kinds_of(const Problem& problem) {
+  std::vector<std::string> out = published_kinds_of(problem);
+  out.insert(out.begin(), std::string(op_kind_prefix) + problem.op);
+  return out;
+}
+
 // Rows whose types and heads are as wide as the problem's: others teach little, and most of a table
 // is of others.
 std::vector<CsvTable::RowChoice> rows_for(const Problem& problem, const std::string& kind) {
   std::vector<CsvTable::RowChoice> out;
   if (is_collective(problem)) return out;
-  for (const TableLayout& layout : built_in_layouts()) {
-    if (layout.name != kind) continue;
+  for (const TableLayout& layout : layouts_of_kind(kind)) {
     for (const TableParameter& p : layout.parameters) {
       if (p.name == "head_dim") {
         out.push_back({p.column, [width = std::to_string(problem.params.at("head_dim"))](
@@ -161,8 +167,7 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kern
   const auto groups = groups_.find(kind.name);
   if (groups == groups_.end()) return;
   std::vector<CsvTable::RowChoice> choices = rows_for(problem, kind.name);
-  TableLayouts layouts = built_in_layouts();
-  std::erase_if(layouts, [&](const TableLayout& layout) { return layout.name != kind.name; });
+  const TableLayouts layouts = layouts_of_kind(kind.name);
   const std::set<std::string> columns = columns_of(layouts);
   CsvTable rows = CsvTable::of_groups(*reader_, groups->second, columns, choices);
   if (rows.rows() == 0 && problem.params.find("head_dim")) {

@@ -1,5 +1,6 @@
 // Tables of aiconfigurator (github.com/ai-dynamo/aiconfigurator, Apache-2.0): milliseconds; its
 // collectors store bf16 results of every gemm and attention, and weights as [n,k].
+#include "kernels/contract.hpp"
 #include "latency/imported/table_layout.hpp"
 
 namespace halmark {
@@ -224,6 +225,22 @@ TableLayouts built_in_layouts() {
       skipped("quantize", {"quant_dtype", "m", "k"}, named({"compute_scale", "scale_matrix"}),
               "a half of quantising, which one operator does"),
   };
+}
+
+TableLayouts layouts_of_kind(std::string_view kind) {
+  const OpContract* contract = kind.starts_with(op_kind_prefix)
+                                   ? find_contract(kind.substr(op_kind_prefix.size()))
+                                   : nullptr;
+  if (contract == nullptr) {
+    TableLayouts out = built_in_layouts();
+    std::erase_if(out, [&](const TableLayout& layout) { return layout.name != kind; });
+    return out;
+  }
+  TableLayout out{.name = std::string(kind), .op = std::string(contract->name())};
+  for (const ParamSpec& spec : contract->params()) {
+    if (!spec.derived) out.parameters.push_back(from(std::string(spec.name), std::string(spec.name)));
+  }
+  return {out};
 }
 
 }  // namespace halmark

@@ -59,6 +59,10 @@ using TableLayouts = std::vector<TableLayout>;
 // The built-in layouts whose columns the table has.
 TableLayouts known_layouts(const CsvTable& table);
 TableLayouts built_in_layouts();
+// Of rows whose column `kind` says so: the built-in ones of that name, or of "op_NAME" the one whose
+// columns are the parameters of that op.
+TableLayouts layouts_of_kind(std::string_view kind);
+inline constexpr std::string_view op_kind_prefix = "op_";
 
 // A layout file:
 //   op = "gemm"

@@ -243,7 +243,7 @@ InterpolationFamily::Calibration InterpolationFamily::calibration(std::vector<Re
 std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& place,
                                                                    const LeftOut& left_out) const {
   const bool is_shape_known = place.shape && left_out.shape != place.shape;
-  if (stated_) return stated_at(place);
+  if (stated_) return stated_at(place, left_out);
   const Question& question = is_shape_known ? known_ : unseen_;
   const auto predicted = log_at(question, place, left_out);
   if (!predicted) return std::nullopt;
@@ -265,14 +265,17 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
 
 // Farther than a length from what is known errors grow as the distance, and by octaves beyond it.
 std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
-    const Place& place) const {
-  const auto predicted = known_.kriging.at(place.at, {});
+    const Place& place, const LeftOut& left_out) const {
+  const auto predicted = known_.kriging.at(place.at, {.point = left_out.point,
+                                                      .shape = left_out.shape,
+                                                      .nearer_than = left_out.nearer_than});
   if (!predicted) return std::nullopt;
-  const auto& ratios = place.shape ? stated_->of_points : stated_->of_shapes;
+  const bool is_shape_known = place.shape && left_out.shape != place.shape;
+  const auto& ratios = is_shape_known ? stated_->of_points : stated_->of_shapes;
   const double wider = std::max(1.0, predicted->distance) + place.beyond_octaves;
   Figure out{.ns = std::exp(predicted->value) * (launch_ns_ + place.estimate_ns),
              .is_calibrated = wider == 1,
-             .is_shape_known = place.shape.has_value()};
+             .is_shape_known = is_shape_known};
   out.low_ns = out.ns * std::pow(std::min(1.0, ratios.low), wider);
   out.high_ns = out.ns * std::pow(std::max(1.0, ratios.high), wider);
   return out;

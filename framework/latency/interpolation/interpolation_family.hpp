@@ -120,7 +120,7 @@ class InterpolationFamily {
   void add_residual(const Question& question, std::size_t point, const LeftOut& left_out,
                     std::vector<Residual>& to) const;
   static Calibration calibration(std::vector<Residual> residuals);
-  std::optional<Figure> stated_at(const Place& place) const;
+  std::optional<Figure> stated_at(const Place& place, const LeftOut& left_out) const;
   static std::vector<LocalKriging::Point> utilisations(std::span<const Point> points,
                                                        double launch_ns);
   static std::vector<LineInterpolation::Point> lines(std::span<const Point> points);

@@ -7,6 +7,7 @@
 #include "core/input/input_file.hpp"
 #include "core/ranges.hpp"
 #include "core/text/error.hpp"
+#include "plan/device/device_folder.hpp"
 #include "plan/toml/toml_table.hpp"
 
 namespace halmark {
@@ -218,6 +219,7 @@ std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::pa
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       const std::string path = entry.path().string();
+      if (is_device_folder(entry.path())) found.push_back(read_device_folder(entry.path()));
       if (!path.ends_with(".toml")) continue;
       const bool is_any = text.empty() || &folder != &folders.back();
       if (is_any || read_input(path, toml_input).find(text) != std::string::npos) {
@@ -244,6 +246,8 @@ std::optional<Device> find_device(std::string_view text,
     for (const auto& folder : folders) {
       const std::filesystem::path path = folder / (std::string(text) + ".toml");
       std::error_code ignored;
+      const std::filesystem::path onboarded = folder / text;
+      if (is_device_folder(onboarded)) return read_device_folder(onboarded).device;
       if (!std::filesystem::is_regular_file(path, ignored)) continue;
       Device device = read_device(path.string());
       if (device.id == text) return device;
@@ -261,6 +265,7 @@ std::optional<Device> datasheet_of(std::string_view text, std::string_view kind,
                                    const std::vector<std::filesystem::path>& folders) {
   for (Device& device : known_devices(folders)) {
     const bool is_named = text.find(device.name) != std::string_view::npos;
+    if (!device.folder.empty()) continue;  // measured here or elsewhere: no datasheet
     if (device.kind == kind && (is_named || device.is_called(text))) return std::move(device);
   }
   return std::nullopt;
@@ -269,6 +274,7 @@ std::optional<Device> datasheet_of(std::string_view text, std::string_view kind,
 Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders) {
   if (id.ends_with(".toml") || id == "-") return read_device(id);
   if (auto device = find_device(id, folders)) return *std::move(device);
+  if (is_device_folder(id)) return read_device_folder(id).device;
   if (names_file(id)) return read_device(id);
   std::vector<std::string> names;
   for (const Device& device : known_devices(folders)) {

@@ -25,7 +25,8 @@ DeviceFile parse_device_file(std::string_view text, std::string_view where);
 Device read_device(const std::string& path);
 Device parse_device(std::string_view text, std::string_view where);
 
-// Every *.toml of the folders, sorted by id; of equal ids the one of the earlier folder. With a
+// Every *.toml and every onboarded device of the folders, sorted by id; of equal ids the one of the
+// earlier folder. With a
 // text only the files of the last folder, the shipped ones, that contain it.
 std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders,
                                            std::string_view text = {});
@@ -39,7 +40,8 @@ std::optional<Device> find_device(std::string_view text,
 std::optional<Device> datasheet_of(std::string_view text, std::string_view kind,
                                    const std::vector<std::filesystem::path>& folders);
 
-// What a user names: an id or alias of the folders, or the path of a device file (*.toml). Throws
+// What a user names: an id or alias of the folders, or the path of a device file (*.toml) or of the
+// folder of an onboarded device. Throws
 // Error (exit 2) with the nearest names.
 Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders);
 

@@ -43,8 +43,14 @@ std::vector<std::string> row_of(const ForecastFile& file, std::span<const Foreca
 report::View forecasts_view(const std::string& device, const Folders& forecasts,
                             const Folders& devices, int width) {
   const bool shows_kinds = !device.empty();
-  const std::string id = shows_kinds ? known_device(device, devices).id : "";
-  const std::vector<ForecastFile> files = forecast_files(forecasts, id);
+  Folders folders = forecasts;
+  std::string id;
+  if (shows_kinds) {
+    const Device known = known_device(device, devices);
+    id = known.id;
+    if (!known.folder.empty()) folders.insert(folders.begin(), known.folder);
+  }
+  const std::vector<ForecastFile> files = forecast_files(folders, id);
   if (shows_kinds && files.empty()) {
     throw refused("no forecast tables of " + id, {}, "without a device, all of them are listed");
   }

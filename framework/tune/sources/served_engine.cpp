@@ -21,7 +21,8 @@ bool is_fitted(const std::string& engine) {
 FoundForecasts found_forecasts(const Device& target, const Folders& devices) {
   FoundForecasts out;
   if (target.is_measured) return out;
-  const Folders folders = config_dirs("forecasts");
+  Folders folders = config_dirs("forecasts");
+  if (!target.folder.empty()) folders.insert(folders.begin(), target.folder);
   out.files = forecast_files(folders, target.id);
   if (!out.files.empty()) return out;
   out.near = nearest_with_tables(target, folders, devices);

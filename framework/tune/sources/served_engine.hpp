@@ -14,7 +14,8 @@
 
 namespace halmark::tune {
 
-// Forecast tables of a device, else of the nearest one that has some. None of a device that was
+// Forecast tables of a device, its own first where it was onboarded, else of the nearest one that
+// has some. None of a device that was
 // measured here: it is no known one, whatever it is called.
 struct FoundForecasts {
   std::vector<ForecastFile> files;
