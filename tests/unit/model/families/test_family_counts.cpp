@@ -381,8 +381,8 @@ const std::map<std::string, Formula> formulas = {{"lfm2", lfm2},
                                                  {"bart", bart},
                                                  {"olmo", olmo}};
 
-// Configurations as their repositories write them, or in sizes of a hand's width where nobody has
-// published a count.
+// Configurations as their repositories write them, or in sizes of a hand's width where no count is
+// published.
 const std::vector<Row>& rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> out;
