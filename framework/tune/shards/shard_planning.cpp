@@ -67,10 +67,8 @@ std::optional<fabric::Topology> fabric_of(const ShardPlanning& asked, std::int64
 std::optional<std::int64_t> fillable(const Device& device, const ShardOf& shard,
                                      const ShardPlanning& asked, Phase phase) {
   if (!shard.memory_bytes) return std::nullopt;
-  const bool serves = device.kind == "gpu" && phase != Phase::training;
-  const double usual = serves ? engine_memory("vllm", device, 1, 0, 0)->share : 1;
-  return static_cast<std::int64_t>(as_double(*shard.memory_bytes) *
-                                   asked.memory_fraction.value_or(usual));
+  if (!asked.memory_fraction) return usable_bytes(device, *shard.memory_bytes, phase);
+  return static_cast<std::int64_t>(as_double(*shard.memory_bytes) * *asked.memory_fraction);
 }
 
 // A share of a device has no tables: null there.
@@ -138,6 +136,12 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
 }
 
 }  // namespace
+
+std::int64_t usable_bytes(const Device& device, std::int64_t bytes, Phase phase) {
+  if (device.kind != "gpu" || phase == Phase::training) return bytes;
+  return static_cast<std::int64_t>(as_double(bytes) *
+                                   engine_memory("vllm", device, 1, 0, 0)->share);
+}
 
 Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuration,
                         const Device& device, const ShardPlanning& asked,

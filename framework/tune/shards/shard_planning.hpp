@@ -23,8 +23,7 @@ struct ShardPlanning {
   std::string strategy = "auto";   // or strategies that may be used: "tensor,pipeline"
   int zero = 0;                    // training: what data-parallel shards share out, 0 to 3
   bool sequence_parallel = false;  // training: norms and residuals split over tensor groups
-  // Of a shard's memory, what the plan may fill; nothing: of a GPU what an engine takes of it, of
-  // other devices and in training all.
+  // Of a shard's memory, what the plan may fill; nothing: usable_bytes.
   std::optional<double> memory_fraction = {};
   std::vector<std::string> latency = {};  // sources of times; none = the figures of the devices
   std::vector<std::filesystem::path> devices = {};  // folders: see priced_latencies
@@ -33,6 +32,10 @@ struct ShardPlanning {
   const Store* journal = nullptr;
   std::string fingerprint;
 };
+
+// What engines take of a GPU that serves unless they are told otherwise; of other devices, and in
+// training, all.
+std::int64_t usable_bytes(const Device& device, std::int64_t bytes, Phase phase);
 
 // Several devices are those of the stages of a pipeline, first to last. Degrees of `configuration`
 // above 1, and its stages, are kept. Throws Error (exit 2) for a fabric

@@ -12,6 +12,7 @@
 #include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/named_fabric.hpp"
+#include "tune/shards/shard_planning.hpp"
 #include "tune/sources/served_engine.hpp"
 
 namespace halmark::pages {
@@ -59,13 +60,13 @@ bool is_faster(const PricedLayout& a, const PricedLayout& b) {
   return a.parallel < b.parallel;
 }
 
-std::string memory_text(std::int64_t needed, std::int64_t has) {
+std::string memory_text(std::int64_t needed, std::int64_t usable, std::int64_t has) {
   const auto gib = [](std::int64_t bytes) {
     const auto tenths = static_cast<std::int64_t>(as_double(bytes) / (1 << 30) * 10);
     return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " GiB";
   };
   return std::string(too_large) + ": a rank needs " + gib(needed) + ", and the device has " +
-         gib(has);
+         gib(has) + (usable < has ? ", of which an engine takes " + gib(usable) : "");
 }
 
 }  // namespace
@@ -121,8 +122,8 @@ PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parall
                               pricer_->activation_bytes(layout, at_work * state.new_tokens);
     out.bytes_per_rank = std::max(out.bytes_per_rank, rank);
   }
-  if (target_.memory_bytes > 0 && out.bytes_per_rank > target_.memory_bytes) {
-    out.reason = memory_text(out.bytes_per_rank, target_.memory_bytes);
+  if (const auto most = bytes_max(state); most && out.bytes_per_rank > *most) {
+    out.reason = memory_text(out.bytes_per_rank, *most, target_.memory_bytes);
     return out;
   }
   out.price = pricer_->price(layout, state.phase, batch, state.new_tokens, state.context);
@@ -141,6 +142,11 @@ std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
   }
   std::ranges::sort(out, is_faster);
   return out;
+}
+
+std::optional<std::int64_t> PricedSystem::bytes_max(const PageState& state) const {
+  if (target_.memory_bytes <= 0) return std::nullopt;
+  return tune::usable_bytes(device(), target_.memory_bytes, state.phase);
 }
 
 Configuration PricedSystem::base(const PageState& state) const {
@@ -162,7 +168,7 @@ std::vector<PricedLayout> PricedSystem::planned_layouts(const PageState& state) 
   question.stated.cp = 1;
   if (is_training) question.training = training_plan(state.training, question.base.precision);
   question.groups_layers = false;
-  if (target_.memory_bytes > 0) question.bytes_max = target_.memory_bytes;
+  question.bytes_max = bytes_max(state);
   const simulate::ShardPlan plan =
       simulate::plan_shards(spec_, question, [this](const Operator& op) -> std::optional<double> {
         const auto latency = tune::latency_of(chain(), op);
@@ -180,7 +186,7 @@ std::vector<PricedLayout> PricedSystem::planned_layouts(const PageState& state) 
       one.price = Price{.step_ns = ns, .low_ns = ns, .high_ns = ns};
       one.price->tokens_per_s = tokens / ns * 1e9;
     } else {
-      one.reason = memory_text(one.bytes_per_rank, target_.memory_bytes);
+      one.reason = memory_text(one.bytes_per_rank, *question.bytes_max, target_.memory_bytes);
     }
     out.push_back(std::move(one));
   }

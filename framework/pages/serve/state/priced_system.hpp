@@ -75,7 +75,8 @@ class PricedSystem {
   std::optional<tune::PricedLatencies> latencies_;
   void begin_pricing();
   Configuration chosen(const PageState& state, bool takes_too_large);
-  Configuration base(const PageState& state) const;  // without a layout
+  Configuration base(const PageState& state) const;                     // without a layout
+  std::optional<std::int64_t> bytes_max(const PageState& state) const;  // that a rank may fill
   std::vector<PricedLayout> planned_layouts(const PageState& state) const;
 
   std::unique_ptr<StepPricer> pricer_;
