@@ -16,7 +16,7 @@ std::span<const Command> commands() {
   static constexpr std::array table = {
       Command{"devices", "List backends and devices, and why a backend is absent", add_devices, 2},
       Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", add_peaks, 2},
-      Command{"onboard", "A device nobody has tables of: measured, fitted, judged, named",
+      Command{"onboard", "Measure a device without tables; forecasts know it by a name",
               add_onboard},
       Command{"aa", "Measure kernels against themselves; write this machine's limits", add_aa},
       Command{"bench", "Measure kernels of one op", add_bench},

@@ -6,6 +6,7 @@
 
 #include "cli/console/session.hpp"
 #include "core/numeric/cast.hpp"
+#include "core/version.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "onboard/onboard_view.hpp"
 

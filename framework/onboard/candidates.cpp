@@ -1,6 +1,7 @@
 #include "onboard/candidates.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
+#include "latency/case_bounds.hpp"
 #include "latency/interpolation/interpolation_place.hpp"
 #include "measure/campaign/predict_cost.hpp"
 #include "model/spec/model_spec.hpp"
@@ -24,7 +26,8 @@ constexpr double kernel_s_max = 0.25, measuring_s_max = 3;
 constexpr std::int64_t any_memory = std::int64_t{1} << 48;
 constexpr std::size_t dense_steps = 2;
 // Of a step that is executed: generating weights takes as long as their bytes at this rate.
-constexpr double weights_bytes_max = 6e9, weights_bytes_per_s = 5e8, step_start_s = 12;
+constexpr double weights_bytes_max = 6e9, weights_bytes_per_s = 5e8, step_start_s = 8;
+constexpr double step_turns = 16;  // of the whole stack and of its kernels
 
 Workload decode(std::int64_t batch, std::int64_t context) {
   return {.phase = Phase::decode, .batch = batch, .new_tokens = 1, .context = context};
@@ -34,14 +37,14 @@ Workload prefill(std::int64_t batch, std::int64_t tokens) {
 }
 
 std::vector<Workload> fitted_workloads() {
-  return {decode(1, 256),   decode(1, 4096),  decode(4, 1024), decode(16, 512), decode(16, 2048),
-          decode(64, 1024), decode(128, 512), prefill(1, 64),  prefill(1, 256), prefill(1, 1024),
-          prefill(1, 2048), prefill(4, 512)};
+  return {decode(1, 256),   decode(1, 4096),  decode(4, 1024),  decode(16, 512),
+          decode(16, 2048), decode(64, 1024), decode(128, 512), prefill(1, 64),
+          prefill(1, 256),  prefill(1, 1024), prefill(1, 2048), prefill(4, 512)};
 }
 std::vector<Workload> held_workloads() {
   return {decode(2, 600), decode(8, 1500), decode(32, 900), prefill(1, 384), prefill(2, 640)};
 }
-std::vector<Workload> step_workloads() { return {decode(2, 600), prefill(1, 384)}; }
+std::vector<Workload> step_workloads() { return {decode(2, 600), prefill(1, 192)}; }
 
 std::string family_of(const Problem& problem) {
   std::string out = problem.op;
@@ -56,6 +59,29 @@ std::string family_of(const Problem& problem) {
 std::string weights_shape(const Problem& problem) {
   if (!problem.params.find("n") || !problem.params.find("k")) return {};
   return std::to_string(problem.params.at("n")) + 'x' + std::to_string(problem.params.at("k"));
+}
+
+// A sixteenth in every size that its contract lets go so far.
+Problem shrunk(const Problem& problem) {
+  Problem out = problem;
+  for (int pass = 0; pass < 2; ++pass) {  // of sizes that bound each other the other one first
+    for (const ParamSpec& spec : find_contract(problem.op)->params()) {
+      if (spec.derived || spec.kind != ParamKind::size || !problem.params.find(spec.name)) continue;
+      const std::int64_t less = problem.params.at(spec.name) / 16;
+      Problem next{problem.op, {}};
+      for (const ParamSpec& kept : find_contract(problem.op)->params()) {
+        const auto value = out.params.find(kept.name);
+        if (!kept.derived && value) next.params.set(kept.name, *value);
+      }
+      next.params.set(spec.name, std::max({spec.low, std::int64_t{1}, less}));
+      try {
+        out = complete_problem(std::move(next));
+      } catch (const Error&) {
+        continue;
+      }
+    }
+  }
+  return out;
 }
 
 class Gathering {
@@ -82,6 +108,7 @@ class Gathering {
       return held_.contains(entry.first) || held_shapes_.contains(weights_shape(entry.first));
     });
     out_.fitted = drawn(fitted_, fitted_max);
+    add_floors();
     out_.held_out = drawn(held_, held_out_max);
     if (out_.fitted.empty() || out_.held_out.empty()) {
       throw unfit("no model has a kernel that this backend offers and this device can hold",
@@ -123,6 +150,14 @@ class Gathering {
   }
 
   bool add_steps(const ModelSpec& spec) {
+    try {
+      return add_measured_steps(spec);
+    } catch (const Error&) {
+      return false;  // it has an op that nothing measures
+    }
+  }
+
+  bool add_measured_steps(const ModelSpec& spec) {
     tune::Composers composers(spec, question_.target, true);
     std::vector<HeldStep> steps;
     for (const Workload& workload : step_workloads()) {
@@ -133,14 +168,27 @@ class Gathering {
       for (const Operator& op : entry.composer->graph().operators) {
         bytes += static_cast<double>(op.weight_bytes_local * op.count);
       }
-      if (bytes > std::min(weights_bytes_max,
-                           static_cast<double>(question_.target.memory_bytes) / 4)) {
+      if (bytes >
+          std::min(weights_bytes_max, static_cast<double>(question_.target.memory_bytes) / 4)) {
         return false;
       }
-      steps.push_back({spec.id, c, step_start_s + bytes / weights_bytes_per_s});
+      steps.push_back(
+          {spec.id, c,
+           step_start_s + bytes / weights_bytes_per_s + step_turns * predicted_s(*entry.composer)});
     }
     std::ranges::move(steps, std::back_inserter(out_.steps));
     return true;
+  }
+
+  double predicted_s(const Composer& composer) const {
+    std::map<Problem, std::int64_t> executions;
+    for (const Operator& op : composer.graph().operators) executions[op.local] += op.count;
+    double ns = 0;
+    for (const KernelCase& k : composer.kernels()) {
+      ns += predicted_kernel_ns(k, bounding_.device, bounding_.threads) *
+            static_cast<double>(executions[k.problem]);
+    }
+    return ns * 1e-9;
   }
 
   bool offers(const Composer& composer) const {
@@ -169,52 +217,79 @@ class Gathering {
   }
 
   void gather(const Composer& composer, Found& to) {
-    const auto& device = question_.target.measured;
     std::map<Problem, std::int64_t> executions;
     for (const Operator& op : composer.graph().operators) executions[op.local] += op.count;
+    double step_ns = 0;
+    std::vector<std::pair<Candidate*, double>> own;
     for (const KernelCase& k : composer.kernels()) {
-      if (k.is_collective() || !question_.ops.contains(k.problem.op)) continue;
-      if (!interpolation_place(k.problem)) continue;
-      const double ns =
-          predicted_kernel_ns(k, device ? &*device : nullptr, question_.target.cores);
-      if (ns > kernel_s_max * 1e9) continue;
+      if (k.is_collective()) continue;
+      const double ns = bounds_.of(k).bound.ns() *
+                        static_cast<double>(std::max<std::int64_t>(1, executions[k.problem]));
+      step_ns += ns;
+      if (!question_.ops.contains(k.problem.op) || !interpolation_place(k.problem)) continue;
+      if (predicted_kernel_ns(k, bounding_.device, bounding_.threads) > kernel_s_max * 1e9)
+        continue;
       const auto [at, is_new] = to.try_emplace(k.problem, Candidate{k, {}, 0, 0});
       if (is_new) at->second.family = family_of(k.problem);
-      const auto known = executions.find(k.problem);
-      at->second.step_ns +=
-          ns * static_cast<double>(known == executions.end() ? 1 : known->second);
+      own.emplace_back(&at->second, ns);
     }
+    if (step_ns <= 0) return;
+    for (const auto& [candidate, ns] : own) candidate->share += ns / step_ns;
   }
 
   // Those of each family that the seed draws, in its order.
   std::vector<Candidate> drawn(Found& found, std::size_t of_family) const {
+    std::map<std::uint64_t, Candidate> by_lot;
+    for (auto& [problem, candidate] : found) {
+      by_lot.emplace(lot(problem.text()), std::move(candidate));
+    }
     std::vector<Candidate> all;
-    for (auto& [problem, candidate] : found) all.push_back(std::move(candidate));
-    std::ranges::sort(all, {},
-                      [&](const Candidate& c) { return lot(c.kernel.problem.text()); });
+    for (auto& [number, candidate] : by_lot) all.push_back(std::move(candidate));
     cost(all);
     const auto room = question_.target.memory_bytes / 4;
     std::map<std::string, std::size_t> taken;
     std::erase_if(all, [&](const Candidate& c) {
-      const auto bytes = c.kernel.sets * find_contract(c.kernel.problem.op)
-                                             ->work(c.kernel.problem.params)
-                                             .constant_bytes;
-      if (c.seconds > measuring_s_max || (room > 0 && bytes > static_cast<double>(room))) return true;
+      const auto bytes =
+          c.kernel.sets *
+          find_contract(c.kernel.problem.op)->work(c.kernel.problem.params).constant_bytes;
+      if (c.seconds > measuring_s_max || (room > 0 && bytes > static_cast<double>(room)))
+        return true;
       return ++taken[c.family] > of_family;
     });
     return all;
+  }
+
+  // What a launch takes is told by a kernel with hardly any work, and models have none: one of each
+  // group that interpolation keeps apart, before all others.
+  void add_floors() {
+    std::map<std::string, Candidate> floors;
+    for (const Candidate& c : out_.fitted) {
+      const std::string group = interpolation_place(c.kernel.problem)->group;
+      const auto [at, is_new] = floors.try_emplace(group, c);
+      if (!is_new && at->second.seconds > c.seconds) at->second = c;
+    }
+    std::vector<Candidate> all;
+    for (auto& [group, c] : floors) {
+      c.kernel.problem = shrunk(c.kernel.problem);
+      c.share = 0;
+      if (interpolation_place(c.kernel.problem)->group == group) all.push_back(std::move(c));
+    }
+    out_.floors = all.size();
+    out_.fitted.insert(out_.fitted.begin(), all.begin(), all.end());
   }
 
   void cost(std::vector<Candidate>& all) const {
     std::vector<KernelCase> cases;
     for (const Candidate& c : all) cases.push_back(c.kernel);
     const auto& device = question_.target.measured;
-    const CampaignCost predicted = predict_cost(cases, 1, {}, device ? &*device : nullptr,
-                                                question_.target.cores);
+    const CampaignCost predicted =
+        predict_cost(cases, 1, {}, device ? &*device : nullptr, question_.target.cores);
     for (std::size_t i = 0; i < all.size(); ++i) all[i].seconds = predicted.case_seconds[i];
   }
 
   const CandidateQuestion& question_;
+  const BoundingDevice bounding_ = question_.target.bounding();
+  const CaseBounds bounds_{bounding_};
   tune::Target roomy_ = question_.target;
   std::vector<Precision> precisions_;
   std::vector<std::pair<std::string, ModelSpec>> models_;

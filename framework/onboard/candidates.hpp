@@ -18,7 +18,7 @@ namespace halmark::onboard {
 struct Candidate {
   KernelCase kernel;
   std::string family;  // "gemm bf16", "attention decode bf16"
-  double step_ns = 0;  // that it is expected to take in all steps that were asked about
+  double share = 0;    // of the steps that were asked about, by their bounds: of one each the part
   double seconds = 0;  // of measuring it once, as predicted
 };
 
@@ -31,6 +31,8 @@ struct HeldStep {
 
 struct Candidates {
   std::vector<Candidate> fitted, held_out;  // fewest of a family: those that the seed draws
+  std::size_t floors =
+      0;  // of `fitted`, the first ones: with hardly any work, for what a launch takes
   std::vector<HeldStep> steps;
   std::vector<std::string> held_models;
 };
@@ -44,10 +46,11 @@ struct CandidateQuestion {
   std::uint64_t seed = 1;
 };
 
-// A fifth of the models is kept back, drawn by the seed: products of a shape (n, k) that one of them
-// has are never fitted, and their steps have other batches and lengths than those that are. Two of
-// them, and one with experts, that this device holds are to be executed. Models that cannot be read
-// are left out. Throws Error (exit 2) for an unknown precision, (exit 5) where no kernel is left.
+// A fifth of the models is kept back, drawn by the seed: products of a shape (n, k) that one of
+// them has are never fitted, and their steps have other batches and lengths than those that are.
+// Two of them, and one with experts, that this device holds are to be executed. Models that cannot
+// be read are left out. Throws Error (exit 2) for an unknown precision, (exit 5) where no kernel is
+// left.
 Candidates candidates_of(const CandidateQuestion& question);
 
 }  // namespace halmark::onboard

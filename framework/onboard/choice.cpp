@@ -23,7 +23,8 @@ constexpr double correlation_least = 0.25;
 // The cell of so many correlation lengths in which a problem lies.
 std::string cell_of(const InterpolationPlace& place, double lengths) {
   std::string out = place.group;
-  for (const double at : place.at) out += ' ' + std::to_string(std::lround(std::floor(at / lengths)));
+  for (const double at : place.at)
+    out += ' ' + std::to_string(std::lround(std::floor(at / lengths)));
   return out + " of " + std::to_string(std::lround(lengths));
 }
 
@@ -53,8 +54,8 @@ Choice::Choice(std::span<const Candidate> candidates, const Device& device, int 
     : candidates_(candidates), seed_(seed), is_done_(candidates.size(), false) {
   const CaseBounds bounds({&device, threads});
   std::map<std::string, std::size_t> numbers;
-  double all_ns = 0;
-  std::vector<double> family_ns;
+  double all_share = 0;
+  std::vector<double> family_share;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& c = candidates[i];
     tune::BelievedKernel& k = kernels_.emplace_back();
@@ -64,14 +65,14 @@ Choice::Choice(std::span<const Candidate> candidates, const Device& device, int 
     k.occasion = i;
     const std::size_t family = numbers.try_emplace(c.family, numbers.size()).first->second;
     families_.resize(numbers.size());
-    family_ns.resize(numbers.size(), 0);
+    family_share.resize(numbers.size(), 0);
     families_[family].members.push_back(i);
     family_of_.push_back(family);
-    family_ns[family] += c.step_ns;
-    all_ns += c.step_ns;
+    family_share[family] += c.share;
+    all_share += c.share;
   }
   for (std::size_t f = 0; f < families_.size(); ++f) {
-    const double share = std::max(least_share, all_ns > 0 ? family_ns[f] / all_ns : 0);
+    const double share = std::max(least_share, all_share > 0 ? family_share[f] / all_share : 0);
     families_[f].weight = share / static_cast<double>(families_[f].members.size());
   }
 }

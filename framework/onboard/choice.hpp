@@ -1,5 +1,5 @@
-// What is measured next: the kernels that reduce the doubt about the others of their family most per
-// second, by what is believed of all of them (KernelBelief).
+// What is measured next: the kernels that reduce the doubt about the others of their family most
+// per second, by what is believed of all of them (KernelBelief).
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,10 @@ class Choice {
   std::size_t learned() const { return learned_; }
 
   // At most `count` that are not known, the best first, which take at most `seconds` together as
-  // predicted. Each is chosen as if those before it were known: the expected fall of the variance of
-  // ln(time), over all candidates, per second (active learning: MacKay 1992, Cohn 1996). Families
-  // count by their part of the steps, none below a fiftieth. A function of what was learned.
+  // predicted. Each is chosen as if those before it were known: the expected fall of the variance
+  // of ln(time), over all candidates, per second (active learning: MacKay 1992, Cohn 1996).
+  // Families count by their part of the steps, none below a fiftieth. A function of what was
+  // learned.
   std::vector<std::size_t> next(std::size_t count, double seconds) const;
 
  private:

@@ -46,7 +46,7 @@ DeviceFiles::~DeviceFiles() {
 }
 
 void DeviceFiles::put(const std::string& name, const std::string& text) {
-  report::write_whole_file(text, (folder_ / name).string());
+  write_whole_file(text, (folder_ / name).string());
   sums_[name] = sha256_of(text);
 }
 
@@ -80,7 +80,7 @@ void DeviceFiles::write(Outcome& outcome, const std::string& evidence) {
   std::string sums;
   for (const auto& [name, sum] : sums_) sums += sum + "  " + name + '\n';
   outcome.checksum = sha256_of(sums);
-  report::write_whole_file(sums, (folder_ / sums_file_name).string());
+  write_whole_file(sums, (folder_ / sums_file_name).string());
   put(device_file_name, device);
   std::error_code code;
   fs::remove_all(plan_.folder, code);

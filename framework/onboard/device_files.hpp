@@ -11,7 +11,8 @@ namespace halmark::onboard {
 
 class DeviceFiles {
  public:
-  // Throws Error: exit 2 where another device lies in the folder, exit 1 where it cannot be written.
+  // Throws Error: exit 2 where another device lies in the folder, exit 1 where it cannot be
+  // written.
   DeviceFiles(const Plan& plan, std::string release, std::string utc);
   ~DeviceFiles();
   DeviceFiles(const DeviceFiles&) = delete;

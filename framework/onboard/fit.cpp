@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <iterator>
 
 #include "core/numeric/statistics.hpp"
 #include "kernels/contract.hpp"
@@ -11,6 +11,7 @@
 #include "latency/interpolation/believed_points.hpp"
 #include "latency/interpolation/conformal.hpp"
 #include "latency/interpolation/interpolation.hpp"
+#include "latency/interpolation/interpolation_place.hpp"
 
 namespace halmark::onboard {
 namespace {
@@ -19,37 +20,58 @@ using Ratios = InterpolationFamily::StatedErrors::Ratios;
 
 // True over predicted, of each that could be predicted.
 std::vector<double> left_out_ratios(const Interpolation& interpolation,
-                                    Interpolation::LeaveOut what, std::size_t count) {
+                                    Interpolation::LeaveOut what, std::size_t count,
+                                    const std::set<Problem>& floors) {
   std::vector<double> out;
   for (const Interpolation::Check& check : interpolation.check(what, count)) {
-    if (check.ns > 0) out.push_back(check.point->ns / check.ns);
+    if (check.ns > 0 && !floors.contains(check.point->problem))
+      out.push_back(check.point->ns / check.ns);
   }
   return out;
 }
 
-// That 90 % of what is to come lie between: half of what is beyond on each side. Few of them widen
-// it by their whole range and a tenth.
-Ratios ratios_of(std::vector<double> ratios) {
+// The same of all points of one size (rows, context) by those of other sizes around it: models ask
+// for sizes that nothing was measured at.
+std::vector<double> left_out_size_ratios(std::span<const LatencyPoint> points, const Device& device,
+                                         const std::set<Problem>& floors) {
+  std::set<double> sizes;
+  for (const LatencyPoint& p : points) sizes.insert(interpolation_place(p.problem)->free);
+  std::vector<double> out;
+  for (const double size : sizes) {
+    std::vector<LatencyPoint> others, own;
+    for (const LatencyPoint& p : points) {
+      (interpolation_place(p.problem)->free == size ? own : others).push_back(p);
+    }
+    const Interpolation known(others, device, {}, {}, InterpolationFamily::StatedErrors{});
+    for (const LatencyPoint& p : own) {
+      if (floors.contains(p.problem) || known.is_outside(p.problem)) continue;
+      if (const auto latency = known.latency(p.problem)) out.push_back(p.ns / latency->ns);
+    }
+  }
+  return out;
+}
+
+// What 90 % of those to come lie between, as far above as below. Few of them widen it by a tenth.
+Ratios ratios_of(const std::vector<double>& ratios) {
   if (ratios.empty()) return {0.5, 2};
-  const auto [least, most] = std::ranges::minmax(ratios);
-  if (ratios.size() < residuals_min) return {std::min(1.0, least / 1.1), std::max(1.0, most * 1.1)};
-  std::vector<double> inverse;
-  for (const double ratio : ratios) inverse.push_back(1 / ratio);
-  constexpr double side = (1 + interval_coverage) / 2;
-  return {std::min(1.0, 1 / conformal_quantile(std::move(inverse), side)),
-          std::max(1.0, conformal_quantile(std::move(ratios), side))};
+  std::vector<double> sizes;
+  for (const double ratio : ratios) sizes.push_back(std::abs(std::log(ratio)));
+  const double wider = ratios.size() < residuals_min ? 1.1 : 1;
+  const double factor = wider * std::exp(conformal_quantile(std::move(sizes), conformal_coverage));
+  return {1 / factor, factor};
 }
 
 ForecastKind kind_of(const std::string& op, std::span<const LatencyPoint> points,
-                     const Device& device) {
+                     const std::set<Problem>& floors, const Device& device) {
   ForecastKind out;
   out.name = std::string(op_kind_prefix) + op;
   out.rows = out.rows_of_table = points.size();
   const Interpolation interpolation(points, device, {}, {}, InterpolationFamily::StatedErrors{});
   const auto of_points =
-      left_out_ratios(interpolation, Interpolation::LeaveOut::point, points.size());
-  const auto of_shapes =
-      left_out_ratios(interpolation, Interpolation::LeaveOut::shape, points.size());
+      left_out_ratios(interpolation, Interpolation::LeaveOut::point, points.size(), floors);
+  auto of_shapes =
+      left_out_ratios(interpolation, Interpolation::LeaveOut::shape, points.size(), floors);
+  std::ranges::move(left_out_size_ratios(points, device, floors), std::back_inserter(of_shapes));
   ForecastSeries series{.name = op, .of = points.size(), .rows = points.size(), .errors = {}};
   series.errors.of_points = ratios_of(of_points);
   series.errors.of_shapes = ratios_of(of_shapes.empty() ? of_points : of_shapes);
@@ -86,11 +108,11 @@ FamilyError error_of(std::string family, std::span<const HeldKernel> kernels) {
 
 }  // namespace
 
-std::vector<FittedKind> fitted(std::span<const LatencyPoint> points, const Device& device,
+std::vector<FittedKind> fitted(std::span<const LatencyPoint> points,
+                               const std::set<Problem>& floors, const Device& device,
                                QuarantinedTimes& too_fast) {
   std::map<std::string, std::vector<LatencyPoint>> by_op;
-  for (LatencyPoint& point :
-       believed_points(points, roofline::Ceilings(device, 0), {}, too_fast)) {
+  for (LatencyPoint& point : believed_points(points, roofline::Ceilings(device, 0), {}, too_fast)) {
     by_op[point.problem.op].push_back(std::move(point));
   }
   std::vector<FittedKind> out;
@@ -98,7 +120,7 @@ std::vector<FittedKind> fitted(std::span<const LatencyPoint> points, const Devic
     if (of_op.size() < 2) continue;
     FittedKind& next = out.emplace_back();
     next.op = op;
-    next.kind = kind_of(op, of_op, device);
+    next.kind = kind_of(op, of_op, floors, device);
     next.points = std::move(of_op);
   }
   return out;

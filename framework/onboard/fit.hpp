@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,9 @@ struct FittedKind {
   std::vector<LatencyPoint> points;  // none faster than the device can be
   ForecastKind kind;                 // as a manifest states it: `median`, `p90` of left-out points
 };
-std::vector<FittedKind> fitted(std::span<const LatencyPoint> points, const Device& device,
+// `floors` tell what a launch takes; far from all others, they say nothing of errors.
+std::vector<FittedKind> fitted(std::span<const LatencyPoint> points,
+                               const std::set<Problem>& floors, const Device& device,
                                QuarantinedTimes& too_fast);
 
 // The device's file of tables and its manifest as texts; `id` of the device.

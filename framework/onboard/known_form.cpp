@@ -12,7 +12,8 @@ template <class Ceiling, class IsSame>
 std::vector<Ceiling> of_whole_device(std::vector<Ceiling> all, const std::string& source,
                                      const IsSame& is_same) {
   const auto whole = [](const Ceiling& c) { return c.threads == 0 ? 1 << 30 : c.threads; };
-  std::ranges::stable_sort(all, [&](const Ceiling& a, const Ceiling& b) { return whole(a) > whole(b); });
+  std::ranges::stable_sort(all,
+                           [&](const Ceiling& a, const Ceiling& b) { return whole(a) > whole(b); });
   std::vector<Ceiling> out;
   for (Ceiling& next : all) {
     if (std::ranges::any_of(out, [&](const Ceiling& c) { return is_same(c, next); })) continue;
@@ -41,9 +42,10 @@ Device known_form(const tune::Target& target, const std::string& id, const std::
   out.peaks = of_whole_device(out.peaks, source, [](const Peak& a, const Peak& b) {
     return a.path == b.path && a.isa == b.isa;
   });
-  out.bandwidths = of_whole_device(out.bandwidths, source, [](const Bandwidth& a, const Bandwidth& b) {
-    return a.level == b.level && a.access == b.access;
-  });
+  out.bandwidths =
+      of_whole_device(out.bandwidths, source, [](const Bandwidth& a, const Bandwidth& b) {
+        return a.level == b.level && a.access == b.access;
+      });
   if (!target.datasheet) return out;
   const Device& sheet = *target.datasheet;
   out.vendor = sheet.vendor;

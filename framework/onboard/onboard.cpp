@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/input/places.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/digest.hpp"
+#include "core/text/text.hpp"
 #include "onboard/choice.hpp"
 #include "onboard/device_files.hpp"
 #include "onboard/whole_steps.hpp"
@@ -23,8 +24,8 @@ constexpr double p90_of_goal = 3;  // times the goal of the median
 
 class Onboarding {
  public:
-  Onboarding(const Plan& plan, const Setting& setting, tune::KernelMeasuring measuring, Store& store,
-             RunInfo info, const Hooks& hooks)
+  Onboarding(const Plan& plan, const Setting& setting, tune::KernelMeasuring measuring,
+             Store& store, RunInfo info, const Hooks& hooks)
       : plan_(plan),
         setting_(setting),
         measuring_(std::move(measuring)),
@@ -59,9 +60,7 @@ class Onboarding {
 
  private:
   bool is_stopped() const { return measuring_.stop.stop_requested(); }
-  double spent_s() const {
-    return earlier_s_ + seconds_since(began_);
-  }
+  double spent_s() const { return earlier_s_ + seconds_since(began_); }
   double kernels_s() const { return plan_.total_s - plan_.steps_s; }
   void say(const std::string& what) const {
     if (hooks_.progress) hooks_.progress(spent_s(), plan_.total_s, what);
@@ -97,10 +96,6 @@ class Onboarding {
     (void)tune::measure_kernels(cases, measuring_);
   }
 
-  std::span<const Candidate> held_out() const {
-    return std::span(plan_.candidates.held_out).first(plan_.held_out);
-  }
-
   void measure_held_out() {
     for (std::size_t begin = 0; begin < plan_.held_out && !is_stopped(); begin += batch) {
       std::vector<std::size_t> chosen;
@@ -114,6 +109,9 @@ class Onboarding {
   void measure_fitted() {
     const std::span<const Candidate> all = plan_.candidates.fitted;
     Choice choice(all, *setting_.target.measured, setting_.target.cores, plan_.request.seed);
+    std::vector<std::size_t> floors(plan_.candidates.floors);
+    std::iota(floors.begin(), floors.end(), std::size_t{0});
+    measure(all, floors);
     for (std::size_t i = 0; i < all.size(); ++i) tell(choice, i);
     while (!is_stopped()) {
       if (choice.learned() >= fitted_least && is_goal_reached()) {
@@ -156,18 +154,23 @@ class Onboarding {
     }
     out_.fitted = points.size();
     QuarantinedTimes too_fast;
-    files_.put_tables(fitted(points, plan_.device, too_fast));
+    std::set<Problem> floors;
+    for (std::size_t i = 0; i < plan_.candidates.floors; ++i) {
+      floors.insert(plan_.candidates.fitted[i].kernel.problem);
+    }
+    files_.put_tables(fitted(points, floors, plan_.device, too_fast));
     out_.too_fast = too_fast.kernels;
   }
 
   void judge() {
     fit();
     held_.clear();
-    for (const Candidate& c : held_out()) {
+    for (const Candidate& c : plan_.candidates.held_out) {
       const Known* measured = known(c);
       if (measured == nullptr || measured->medians_ns.empty()) continue;
-      held_.push_back(
-          {.family = c.family, .problem = c.kernel.problem, .measured_ns = median(measured->medians_ns)});
+      held_.push_back({.family = c.family,
+                       .problem = c.kernel.problem,
+                       .measured_ns = median(measured->medians_ns)});
     }
     predict(held_, files_.forecast(), plan_.device);
     out_.families = family_errors(held_, families_);
@@ -189,8 +192,8 @@ class Onboarding {
     const std::vector<Validation> earlier = store_.rows<Validation>(run_);
     for (std::size_t i = 0; i < plan_.candidates.steps.size() && !is_stopped(); ++i) {
       const HeldStep& step = plan_.candidates.steps[i];
-      const auto done = std::ranges::find(earlier, step.configuration.key(),
-                                          &Validation::deployment_key);
+      const auto done =
+          std::ranges::find(earlier, step.configuration.key(), &Validation::deployment_key);
       const bool has_time = i < plan_.steps;
       if (done == earlier.end() && !has_time) {
         out_.unrun.push_back(step.configuration.key() + ": not within the minutes");
@@ -212,13 +215,16 @@ class Onboarding {
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;
     const auto note = [&](const char* what, std::int64_t value) {
       const auto [at, is_new] = ranges.try_emplace(what, value, value);
-      if (!is_new) at->second = {std::min(at->second.first, value), std::max(at->second.second, value)};
+      if (!is_new)
+        at->second = {std::min(at->second.first, value), std::max(at->second.second, value)};
     };
     for (const Candidate& c : plan_.candidates.fitted) {
       const Known* measured = known(c);
       if (measured == nullptr || measured->medians_ns.empty()) continue;
-      if (const auto rows = c.kernel.problem.params.find("m")) note("products of {} to {} rows", *rows);
-      if (const auto keys = c.kernel.problem.params.find("context")) note("contexts of {} to {}", *keys);
+      if (const auto rows = c.kernel.problem.params.find("m"))
+        note("products of {} to {} rows", *rows);
+      if (const auto keys = c.kernel.problem.params.find("context"))
+        note("contexts of {} to {}", *keys);
     }
     std::string out;
     for (const auto& [what, range] : ranges) {
@@ -236,13 +242,13 @@ class Onboarding {
                          median(measured->medians_ns), measured->medians_ns.size(), forecast);
     };
     for (const Candidate& c : plan_.candidates.fitted) line("fitted", c, ",,");
-    for (const Candidate& c : held_out()) {
+    for (const Candidate& c : plan_.candidates.held_out) {
       const auto judged = std::ranges::find(held_, c.kernel.problem, &HeldKernel::problem);
       const bool has_forecast = judged != held_.end() && judged->ns;
       line("held_out", c,
-           has_forecast ? fmt::format("{:.1f},{:.1f},{:.1f}", *judged->ns, *judged->low_ns,
-                                      *judged->high_ns)
-                        : std::string(",,"));
+           has_forecast
+               ? fmt::format("{:.1f},{:.1f},{:.1f}", *judged->ns, *judged->low_ns, *judged->high_ns)
+               : std::string(",,"));
     }
     return out;
   }

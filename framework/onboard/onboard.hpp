@@ -1,5 +1,5 @@
-// Onboarding: from a device that nobody has tables of to a folder that forecasts use, with the error
-// of its forecasts measured on what was kept back.
+// Onboarding: from a device without tables to a folder that forecasts use, with the
+// error of its forecasts measured on what was kept back.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@
 namespace halmark::onboard {
 
 struct Request {
-  std::string out;                  // a name, or the path of a folder
+  std::string out;  // a name, or the path of a folder
   std::string backend = "cpu", device = "0";
   std::vector<std::string> dtypes;  // names of precisions; empty = bf16, or f32 without it
   double minutes = 60;

@@ -22,7 +22,7 @@ std::string minutes_text(double seconds) {
 
 struct FamilyPlan {
   std::size_t fitted = 0, held_out = 0;
-  double step_ns = 0, seconds = 0;
+  double share = 0, seconds = 0;
 };
 
 std::map<std::string, FamilyPlan> families_of(const Plan& plan) {
@@ -30,7 +30,7 @@ std::map<std::string, FamilyPlan> families_of(const Plan& plan) {
   for (const Candidate& c : plan.candidates.fitted) {
     FamilyPlan& family = out[c.family];
     ++family.fitted;
-    family.step_ns += c.step_ns;
+    family.share += c.share;
     family.seconds += c.seconds;
   }
   for (std::size_t i = 0; i < plan.held_out; ++i) {
@@ -40,7 +40,7 @@ std::map<std::string, FamilyPlan> families_of(const Plan& plan) {
 }
 
 std::string family_table(const std::vector<FamilyError>& families) {
-  report::TextTable table({"kernels of", "fitted", "held out", "error", "p90", "inside"},
+  report::TextTable table({"kernels", "fitted", "held out", "error", "p90", "inside"},
                           {false, true, true, true, true, true});
   for (const FamilyError& f : families) {
     table.add({f.family, std::to_string(f.fitted),
@@ -73,10 +73,12 @@ std::string step_sentence(const Outcome& outcome, const std::string& phase) {
     ++all;
     inside += s.is_inside() ? 1 : 0;
   }
-  if (all == 0) return "no " + phase + " step of another model was executed: nothing is known of them";
-  return fmt::format("{} steps of models that were not measured were within {} ({} of {} inside of "
-                     "their interval)",
-                     phase, rounded_percent_text(worst), inside, all);
+  if (all == 0)
+    return "no " + phase + " step of another model was executed: nothing is known of them";
+  return fmt::format(
+      "{} steps of models that were not measured were within {} ({} of {} inside of "
+      "their interval)",
+      phase, rounded_percent_text(worst), inside, all);
 }
 
 }  // namespace
@@ -85,12 +87,13 @@ std::vector<std::string> sentences(const Plan& plan, const Outcome& outcome) {
   std::vector<std::string> out;
   const FamilyError& all = outcome.families.back();
   if (all.median) {
-    out.push_back(fmt::format("single kernels that were kept back: half within {}, nine of ten "
-                              "within {}, {} inside of their 90 % interval",
-                              rounded_percent_text(all.median), rounded_percent_text(all.p90),
-                              rounded_percent_text(all.inside)));
+    out.push_back(
+        fmt::format("single kernels that were kept back: half within {}, nine of ten "
+                    "within {}, {} inside of their 90 % interval",
+                    rounded_percent_text(all.median), rounded_percent_text(all.p90),
+                    rounded_percent_text(all.inside)));
   } else {
-    out.emplace_back("no kernel was kept back: believe nothing of these forecasts");
+    out.emplace_back("no kernel was kept back: nothing is known of the error");
   }
   out.push_back(step_sentence(outcome, "decode"));
   out.push_back(step_sentence(outcome, "prefill"));
@@ -126,14 +129,14 @@ Json outcome_json(const Plan& plan, const Outcome& outcome) {
 }
 
 report::View plan_view(const Plan& plan) {
-  report::TextTable table({"kernels of", "to choose from", "all of them", "held out", "of steps"},
+  report::TextTable table({"kernels", "fitted from", "measuring all", "held out", "of steps"},
                           {false, true, true, true, true});
-  double all_ns = 0;
+  double all_share = 0;
   const auto families = families_of(plan);
-  for (const auto& [name, family] : families) all_ns += family.step_ns;
+  for (const auto& [name, family] : families) all_share += family.share;
   Json data = Json::array();
   for (const auto& [name, family] : families) {
-    const double share = all_ns > 0 ? family.step_ns / all_ns : 0;
+    const double share = all_share > 0 ? family.share / all_share : 0;
     table.add({name, std::to_string(family.fitted), minutes_text(family.seconds),
                std::to_string(family.held_out), rounded_percent_text(share)});
     data.push_back({{"family", name},
@@ -147,11 +150,12 @@ report::View plan_view(const Plan& plan) {
     steps.push_back(plan.candidates.steps[i].configuration.key());
   }
   const double chosen_s = plan.total_s - plan.held_s - plan.steps_s;
-  std::string text = fmt::format(
-      "{} on {}:{} ({}), at most {}\n{}", plan.device.id, plan.request.backend,
-      plan.request.device, plan.device.name, minutes_text(plan.total_s), table.text());
+  std::string text =
+      fmt::format("{} on {}:{} ({}), at most {}\n{}", plan.device.id, plan.request.backend,
+                  plan.request.device, plan.device.name, minutes_text(plan.total_s), table.text());
   text += fmt::format(
-      "measured in this order: {} kernels kept back, never fitted ({}); what lowers the doubt about "
+      "measured in this order: {} kernels kept back, never fitted ({}); what lowers the doubt "
+      "about "
       "the others most per second, until the kernels kept back are within {} or {} are over; then "
       "{} whole steps ({})\n",
       plan.held_out, minutes_text(plan.held_s), rounded_percent_text(plan.request.goal),
@@ -175,7 +179,7 @@ report::View plan_view(const Plan& plan) {
 report::View outcome_view(const Plan& plan, const Outcome& outcome) {
   if (outcome.is_interrupted) {
     return {.data = {{"interrupted", true}, {"measured_s", outcome.seconds}},
-            .text = "interrupted: every kernel so far is kept; the same command goes on\n"};
+            .text = "interrupted: every kernel so far is kept; the same command resumes\n"};
   }
   std::string text = fmt::format("{}: {} kernels fitted in {}; {}\n", plan.device.id,
                                  outcome.fitted, minutes_text(outcome.seconds), outcome.end);
@@ -189,7 +193,8 @@ report::View outcome_view(const Plan& plan, const Outcome& outcome) {
   for (const std::string& line : outcome.unrun) text += "not executed: " + line + '\n';
   text += "What may be believed:\n";
   for (const std::string& line : sentences(plan, outcome)) text += "  " + line + '\n';
-  text += fmt::format("written to {}, SHA-256 of all: {}\n", plan.folder.string(), outcome.checksum);
+  text +=
+      fmt::format("written to {}, SHA-256 of all: {}\n", plan.folder.string(), outcome.checksum);
   report::View out{.data = outcome_json(plan, outcome), .text = std::move(text)};
   out.data["folder"] = plan.folder.string();
   out.data["sha256"] = outcome.checksum;

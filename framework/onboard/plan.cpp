@@ -39,12 +39,9 @@ std::size_t that_fit(const Items& items, double limit, std::size_t least, double
 }
 
 std::string canonical(const Plan& plan, const Setting& setting) {
-  return Json{{"onboard", plan.device.id},
-              {"backend", plan.request.backend},
-              {"device", plan.request.device},
-              {"dtypes", plan.request.dtypes},
-              {"seed", plan.request.seed},
-              {"fingerprint", setting.target.fingerprint}}
+  return Json{{"onboard", plan.device.id},     {"backend", plan.request.backend},
+              {"device", plan.request.device}, {"dtypes", plan.request.dtypes},
+              {"seed", plan.request.seed},     {"fingerprint", setting.target.fingerprint}}
       .dump();
 }
 
@@ -96,8 +93,8 @@ Plan plan(const Request& request, const Setting& setting, const std::string& utc
   out.total_s = request.minutes * 60;
   out.steps = that_fit(out.candidates.steps, steps_share * out.total_s, 0, out.steps_s);
   // The seed's order runs through all families, so any beginning of it is a fair draw.
-  out.held_out = that_fit(out.candidates.held_out, held_share * (out.total_s - out.steps_s), 8,
-                          out.held_s);
+  out.held_out =
+      that_fit(out.candidates.held_out, held_share * (out.total_s - out.steps_s), 8, out.held_s);
   out.text = canonical(out, setting);
   return out;
 }

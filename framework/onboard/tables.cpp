@@ -2,10 +2,12 @@
 // states it: both as forecast_files and ForecastSource read them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/text/digest.hpp"
 #include "kernels/contract.hpp"
+#include "latency/imported/table_layout.hpp"
 #include "onboard/fit.hpp"
 #include "parquet/parquet_writer.hpp"
 
@@ -22,9 +24,9 @@ std::vector<ParquetColumn> columns_of(std::span<const FittedKind> kinds) {
   for (const FittedKind& kind : kinds) {
     for (const ParamSpec& spec : find_contract(kind.op)->params()) {
       const bool is_known = std::ranges::any_of(
-          out, [&](const ParquetColumn& column) { return column.name == spec.name; });
+          out, [&](const ParquetColumn& column) { return column.name == op_column(spec.name); });
       if (!is_column(spec) || is_known) continue;
-      out.push_back({std::string(spec.name),
+      out.push_back({op_column(spec.name),
                      spec.kind == ParamKind::dtype ? ParquetKind::text : ParquetKind::integer,
                      true});
     }
@@ -39,10 +41,12 @@ double rounded_ms(double ns) {
 }
 
 ParquetCell cell_of(const ParquetColumn& column, const Problem& problem) {
-  const auto value = problem.params.find(column.name);
-  if (!value) return std::monostate{};
-  if (column.kind != ParquetKind::text) return *value;
-  return dtype_name(problem.params.dtype(column.name));
+  for (const ParamSpec& spec : find_contract(problem.op)->params()) {
+    if (!is_column(spec) || op_column(spec.name) != column.name) continue;
+    if (column.kind == ParquetKind::text) return dtype_name(problem.params.dtype(spec.name));
+    return problem.params.at(spec.name);
+  }
+  return std::monostate{};
 }
 
 std::string parquet_of(std::span<const FittedKind> kinds, const std::string& kernel_source) {
@@ -66,13 +70,16 @@ std::string parquet_of(std::span<const FittedKind> kinds, const std::string& ker
 
 // As a manifest has it: errors of what is predicted, 5th and 95th percentile.
 std::string ends_text(const InterpolationFamily::StatedErrors::Ratios& ratios) {
-  return fmt::format("low = {:.4f}, high = {:.4f}", 1 / ratios.high - 1, 1 / ratios.low - 1);
+  constexpr double least = -0.98;  // a manifest takes no less: fifty times as long
+  return fmt::format("low = {:.4f}, high = {:.4f}", std::max(least, 1 / ratios.high - 1),
+                     1 / ratios.low - 1);
 }
 
 std::string series_text(const ForecastSeries& series) {
-  std::string out = fmt::format("  {{ name = \"{}\", of = {}, rows = {}, ", series.name, series.of,
-                                series.rows);
-  if (series.median) out += fmt::format("median = {:.4f}, p90 = {:.4f}, ", *series.median, *series.p90);
+  std::string out =
+      fmt::format("  {{ name = \"{}\", of = {}, rows = {}, ", series.name, series.of, series.rows);
+  if (series.median)
+    out += fmt::format("median = {:.4f}, p90 = {:.4f}, ", *series.median, *series.p90);
   return out + fmt::format("{}, off_line = {{ {} }} }},\n", ends_text(series.errors.of_points),
                            ends_text(series.errors.of_shapes));
 }
@@ -87,8 +94,8 @@ Tables tables(std::span<const FittedKind> kinds, const TablesOf& of) {
       "# Written by halmark onboard; configs/forecasts/README.md says what the figures are.\n"
       "source = \"{}\"\n\n[[file]]\npath = \"{}\"\ndevice = \"{}\"\nengine = \"{}\"\n"
       "release = \"{}\"\nsha256 = \"{}\"\nbytes = {}\nrows = {}\n",
-      of.source, of.file, of.id, of.backend, of.release, sha256_of(out.parquet),
-      out.parquet.size(), rows);
+      of.source, of.file, of.id, of.backend, of.release, sha256_of(out.parquet), out.parquet.size(),
+      rows);
   for (const FittedKind& kind : kinds) {
     out.manifest += fmt::format(
         "[[file.kind]]\nname = \"{}\"\nengine = \"{}\"\nrelease = \"{}\"\nrows_of_table = {}\n"

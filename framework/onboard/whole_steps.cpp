@@ -10,6 +10,12 @@ namespace {
 
 constexpr double stack_s = 2;  // of the turns of the whole stack and its kernels
 
+tune::LatencyChoice usual() {
+  tune::LatencyChoice out;
+  out.sources = tune::default_sources();
+  return out;
+}
+
 }  // namespace
 
 WholeSteps::WholeSteps(const Setting& setting, const Device& device,
@@ -17,8 +23,7 @@ WholeSteps::WholeSteps(const Setting& setting, const Device& device,
     : setting_(setting),
       measuring_(measuring),
       device_(device),
-      latencies_(tune::priced_latencies({.sources = tune::default_sources()}, device_,
-                                        setting.devices, {})) {}
+      latencies_(tune::priced_latencies(usual(), device_, setting.devices, {})) {}
 
 Validation WholeSteps::executed(const HeldStep& step) const {
   Validation out;
@@ -43,8 +48,8 @@ std::optional<StepError> WholeSteps::error_of(const HeldStep& step, const Valida
   tune::Composers composers(spec, setting_.target, false);
   const auto& entry = composers.of(step.configuration);
   if (!entry.composer) return std::nullopt;
-  const Evaluation evaluation = entry.composer->compose(
-      tune::modelled_lookup(latencies_.chain, entry.composer->graph()));
+  const Evaluation evaluation =
+      entry.composer->compose(tune::modelled_lookup(latencies_.chain, entry.composer->graph()));
   if (!evaluation.estimate) return std::nullopt;
   return StepError{.model = step.model,
                    .phase = std::string(phase_name(step.configuration.workload.phase)),

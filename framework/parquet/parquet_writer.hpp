@@ -37,7 +37,7 @@ class ParquetWriter {
   // Throws std::logic_error for another number of cells, another kind, or a null where none may be.
   void add(std::span<const ParquetCell> row);
   void end_group();  // the next row begins another one
-  void finish();  // the last group and the footer; without it the bytes are no file
+  void finish();     // the last group and the footer; without it the bytes are no file
 
  private:
   struct State;

@@ -38,6 +38,9 @@ WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& mach
 Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, bool is_quick,
                       const std::string& path);
 
+// The CPU's, once, where there are none yet; says so on stderr.
+void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine);
+
 // Adds what a run saw of the peaks to the device file of what was measured, where there is one.
 // `peaks` may be null.
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks);

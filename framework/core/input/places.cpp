@@ -68,9 +68,7 @@ std::vector<fs::path> config_dirs(std::string_view kind) {
   return out;
 }
 
-fs::path user_config_dir(std::string_view kind) {
-  return xdg("XDG_CONFIG_HOME", ".config") / kind;
-}
+fs::path user_config_dir(std::string_view kind) { return xdg("XDG_CONFIG_HOME", ".config") / kind; }
 
 fs::path installation_prefix() {
   const fs::path prefix = program_path().parent_path().parent_path();

@@ -175,7 +175,8 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kern
     rows = CsvTable::of_groups(*reader_, groups->second, columns, choices);
   }
   if (rows.rows() == 0) return;
-  ImportedTable table = kernel_table(rows, known_layouts(rows));
+  const bool is_of_op = kind.name.starts_with(op_kind_prefix);
+  ImportedTable table = kernel_table(rows, is_of_op ? layouts : known_layouts(rows));
   table.name = kind.source();
   TableUse& use = use_of(kind);
   use.rows += table.rows;

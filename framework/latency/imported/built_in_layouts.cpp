@@ -227,6 +227,11 @@ TableLayouts built_in_layouts() {
   };
 }
 
+std::string op_column(std::string_view parameter) {
+  return (parameter == "kind" ? std::string(op_kind_prefix) : std::string()) +
+         std::string(parameter);
+}
+
 TableLayouts layouts_of_kind(std::string_view kind) {
   const OpContract* contract = kind.starts_with(op_kind_prefix)
                                    ? find_contract(kind.substr(op_kind_prefix.size()))
@@ -238,7 +243,7 @@ TableLayouts layouts_of_kind(std::string_view kind) {
   }
   TableLayout out{.name = std::string(kind), .op = std::string(contract->name())};
   for (const ParamSpec& spec : contract->params()) {
-    if (!spec.derived) out.parameters.push_back(from(std::string(spec.name), std::string(spec.name)));
+    if (!spec.derived) out.parameters.push_back(from(std::string(spec.name), op_column(spec.name)));
   }
   return {out};
 }

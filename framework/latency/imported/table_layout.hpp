@@ -59,10 +59,12 @@ using TableLayouts = std::vector<TableLayout>;
 // The built-in layouts whose columns the table has.
 TableLayouts known_layouts(const CsvTable& table);
 TableLayouts built_in_layouts();
-// Of rows whose column `kind` says so: the built-in ones of that name, or of "op_NAME" the one whose
-// columns are the parameters of that op.
+// Of rows whose column `kind` says so: the built-in ones of that name, or of "op_NAME" the one
+// whose columns are the parameters of that op.
 TableLayouts layouts_of_kind(std::string_view kind);
 inline constexpr std::string_view op_kind_prefix = "op_";
+// That of a parameter there: its name, behind the prefix where it is that of another column.
+std::string op_column(std::string_view parameter);
 
 // A layout file:
 //   op = "gemm"

@@ -10,7 +10,7 @@
 
 namespace halmark {
 
-constexpr double interval_coverage = 0.90;
+constexpr double conformal_coverage = 0.90;
 // Fewer residuals than this claim no share.
 constexpr std::size_t residuals_min = 20;
 

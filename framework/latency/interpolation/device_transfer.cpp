@@ -119,7 +119,7 @@ const DeviceTransfer::Calibration& DeviceTransfer::calibration(const std::string
   }
   if (errors.size() < residuals_min) out.devices.clear();
   if (!out.devices.empty()) {
-    out.factor = conformal_quantile(std::move(errors), interval_coverage);
+    out.factor = conformal_quantile(std::move(errors), conformal_coverage);
   }
   return out;
 }

@@ -110,7 +110,7 @@ const Extrapolation::Calibration& Extrapolation::calibration(std::size_t coordin
       }
     }
     if (errors.size() < residuals_min) continue;
-    const double width = conformal_quantile(std::move(errors), interval_coverage);
+    const double width = conformal_quantile(std::move(errors), conformal_coverage);
     out.widths.resize(octaves, out.widths.empty() ? width : std::max(width, out.widths.back()));
     errors = {};
   }

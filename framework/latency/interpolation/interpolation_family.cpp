@@ -234,7 +234,7 @@ InterpolationFamily::Calibration InterpolationFamily::calibration(std::vector<Re
     std::vector<double> ratios;
     for (std::size_t i = begin; i < end; ++i) ratios.push_back(residuals[i].ratio);
     out.distances.push_back(residuals[end - 1].distance);
-    out.factors.push_back(conformal_quantile(std::move(ratios), interval_coverage));
+    out.factors.push_back(conformal_quantile(std::move(ratios), conformal_coverage));
     begin = end;
   }
   return out;
@@ -266,9 +266,9 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
 // Farther than a length from what is known errors grow as the distance, and by octaves beyond it.
 std::optional<InterpolationFamily::Figure> InterpolationFamily::stated_at(
     const Place& place, const LeftOut& left_out) const {
-  const auto predicted = known_.kriging.at(place.at, {.point = left_out.point,
-                                                      .shape = left_out.shape,
-                                                      .nearer_than = left_out.nearer_than});
+  const auto predicted = known_.kriging.at(
+      place.at,
+      {.point = left_out.point, .shape = left_out.shape, .nearer_than = left_out.nearer_than});
   if (!predicted) return std::nullopt;
   const bool is_shape_known = place.shape && left_out.shape != place.shape;
   const auto& ratios = is_shape_known ? stated_->of_points : stated_->of_shapes;

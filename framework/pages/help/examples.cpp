@@ -84,9 +84,10 @@ constexpr std::array examples = {
             "  halmark model llama-3.1-8b --device h100 --what-if bandwidth=+20%"},
     Example{"models", "  halmark models qwen3-32b"},
     Example{"new-plugin", "  halmark new-plugin mine   writes the folder hm_mine"},
-    Example{"onboard",
-            "  halmark onboard --out mine --minutes 30   then: halmark model qwen3-8b --device mine\n"
-            "  halmark onboard --out mine --plan"},
+    Example{
+        "onboard",
+        "  halmark onboard --out mine --minutes 30   then: halmark model qwen3-8b --device mine\n"
+        "  halmark onboard --out mine --plan"},
     Example{"ops", "  halmark ops gemm   what halmark bench --op gemm --params takes"},
     Example{"peaks", "  halmark peaks   the ceilings that MFU is counted against here"},
     Example{

@@ -7,7 +7,7 @@
 namespace halmark {
 namespace {
 
-constexpr const char* again = "copy the folder again, or write it anew: halmark onboard";
+constexpr const char* again = "copy the folder once more, or write a new one: halmark onboard";
 
 void require_sum(const std::filesystem::path& file, const std::string& sums) {
   const std::string line =

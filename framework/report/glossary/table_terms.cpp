@@ -85,12 +85,18 @@ constexpr Term table_entries[] = {
     {"implementation", "name", "What the plugin dispatched, in its own words.", "",
      "bench, report, winners, devices"},
     {"library", "name", "Whose code an implementation is, and its version.", "", "devices"},
+    {"fitted", "fitted from|held out|measuring all|of steps",
+     "Of an onboarded device: kernels that its forecasts rest on, those that they may be chosen "
+     "from, and those kept back to judge them; how long measuring all takes, and which part of the "
+     "steps of known models they are at least.",
+     "", "onboard"},
     {"in the run", "beside the run",
      "Time of a kernel inside the executed stack, and alone beside it in the same state of the "
      "machine.",
      "", "run, report"},
     {"inside", "scaled",
-     "Whether the run lies in the printed interval; scaled: after a change of the machine's "
+     "Whether the run lies in the printed interval, or how many kernels do; scaled: after a change "
+     "of the machine's "
      "state was taken out.",
      "", "tune, report"},
     {"its kernels", "", "Sum of a configuration's kernels, measured beside its run.", "", "report"},
