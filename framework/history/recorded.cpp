@@ -140,7 +140,7 @@ OpenPairs open_pairs_of(const NightReport& night, const BuildChange& builds) {
                          }) <= static_cast<std::ptrdiff_t>(night.rules.recent);
   if (builds.old_build.empty() || builds.has_returned || !is_recent) return {};
   for (const SeriesHistory& one : night.series) {
-    if (one.change == Change::waiting || one.change == Change::invalid) continue;
+    if (one.measured.back() < builds.run) continue;
     ++out.series;
     const bool is_open = !one.duet || one.duet->verdict.change == Change::undecided ||
                          one.duet->verdict.change == Change::invalid;
@@ -153,9 +153,12 @@ OpenPairs open_pairs_of(const NightReport& night, const BuildChange& builds) {
 ChangedSteps changed_of(const Store& store, const NightReport& night, const HistoryQuery& query,
                         const std::string& path) {
   if (!query.op.empty() || !query.device.empty()) return {};
-  if (query.model.empty()) return stored_changed_steps(store, night.runs, night.series);
+  if (query.model.empty()) {
+    return stored_changed_steps(store, night.runs, night.series, query.front_of);
+  }
   const HistoryQuery kernels{.nights = query.nights,
-                             .through = query.through.value_or(night.runs.back())};
+                             .through = query.through.value_or(night.runs.back()),
+                             .front_of = query.front_of};
   ChangedSteps out = night_report(store, kernels, night.rules, path).changed;
   std::erase_if(out.steps, [&](const StepChange& s) {
     return !s.configuration.starts_with(query.model + ' ');

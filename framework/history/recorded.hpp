@@ -17,6 +17,7 @@ struct HistoryQuery {
   std::string device;                        // "cpu:0"; "" = all
   std::size_t nights = 60;                   // the latest runs that are looked at
   std::optional<std::int64_t> through = {};  // as it was told then: later runs are left out
+  FrontOf front_of = {};                     // left to who knows what a front is
 };
 
 // Of the last change of build, where it is recent: pairs go on until every series has an answer.

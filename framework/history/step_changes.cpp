@@ -59,10 +59,8 @@ const CalledKernels::value_type* kernel_of(const OperatorShare& share,
 }
 
 StepChange change_of(const Evaluation& e, const CalledKernels& kernels) {
-  StepChange out{.configuration = e.configuration.key(),
-                 .phase = e.configuration.workload.phase,
-                 .is_on_front = e.standing && e.standing->front_class != FrontClass::out,
-                 .parts = {}};
+  StepChange out{
+      .configuration = e.configuration.key(), .phase = e.configuration.workload.phase, .parts = {}};
   out.before_ns = out.after_ns = e.estimate->step_ns;
   for (const OperatorShare& share : e.estimate->operators) {
     const auto* kernel = share.count > 0 ? kernel_of(share, kernels) : nullptr;
@@ -81,12 +79,17 @@ StepChange change_of(const Evaluation& e, const CalledKernels& kernels) {
 
 ChangedSteps changed_steps(const std::vector<SeriesHistory>& series,
                            const std::vector<Measurement>& rows,
-                           const std::vector<Evaluation>& evaluations) {
+                           const std::vector<Evaluation>& evaluations,
+                           const std::vector<std::size_t>& front) {
   const CalledKernels kernels = called_kernels(series, rows);
   if (kernels.empty()) return {};
   std::map<std::string, StepChange> steps;  // the last of a configuration counts
   for (const Evaluation& e : evaluations) {
     if (e.estimate) steps.insert_or_assign(e.configuration.key(), change_of(e, kernels));
+  }
+  for (const std::size_t i : front) {
+    const auto on_it = steps.find(evaluations[i].configuration.key());
+    if (on_it != steps.end()) on_it->second.is_on_front = true;
   }
   ChangedSteps out;
   for (const auto& [key, step] : steps) {
@@ -109,12 +112,15 @@ ChangedSteps changed_steps(const std::vector<SeriesHistory>& series,
 }
 
 ChangedSteps stored_changed_steps(const Store& store, const std::vector<std::int64_t>& runs,
-                                  const std::vector<SeriesHistory>& kernels) {
+                                  const std::vector<SeriesHistory>& kernels,
+                                  const FrontOf& front_of) {
   if (std::ranges::none_of(kernels, is_called)) return {};
   for (const std::int64_t run : runs | std::views::reverse) {
     const auto evaluations = store.rows<Evaluation>(run);
     if (evaluations.empty()) continue;
-    return changed_steps(kernels, store.run_measurements(run), evaluations);
+    const auto front = front_of ? front_of(evaluations, store.run_info(run).plan_text)
+                                : std::vector<std::size_t>{};
+    return changed_steps(kernels, store.run_measurements(run), evaluations, front);
   }
   return {};
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,20 +41,26 @@ struct FastestStep {
 
 struct ChangedSteps {
   std::vector<StepChange> steps;  // largest change first
-  std::size_t front = 0;          // configurations on it; 0 = nobody judged which these are
+  std::size_t front = 0;          // configurations on it; 0 = it is not known
   std::vector<FastestStep> fastest;
 };
 
 // Of the configurations of a night, by the kernels that are SLOWER or FASTER: an operator's kernel
 // is the one whose rows of that night fold to its time. Empty where nothing is called or no
-// configuration has what is. `rows` and `evaluations` are of the same run.
+// configuration has what is. `rows` and `evaluations` are of the same run, `front` its indices.
 ChangedSteps changed_steps(const std::vector<SeriesHistory>& series,
                            const std::vector<Measurement>& rows,
-                           const std::vector<Evaluation>& evaluations);
+                           const std::vector<Evaluation>& evaluations,
+                           const std::vector<std::size_t>& front);
 
-// The same of the latest of the runs that has configurations.
+// Indices of the front of what a run with this plan evaluated.
+using FrontOf =
+    std::function<std::vector<std::size_t>(std::span<const Evaluation>, const std::string& plan)>;
+
+// The same of the latest of the runs that has configurations. `front_of` may be empty.
 ChangedSteps stored_changed_steps(const Store& store, const std::vector<std::int64_t>& runs,
-                                  const std::vector<SeriesHistory>& kernels);
+                                  const std::vector<SeriesHistory>& kernels,
+                                  const FrontOf& front_of);
 
 // Parts of one name together, largest first; those below a tenth of a point as one, "others".
 std::vector<StepPart> named_parts(const StepChange& step);

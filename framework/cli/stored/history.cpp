@@ -6,6 +6,7 @@
 #include "core/text/url.hpp"
 #include "history/view/digest_view.hpp"
 #include "history/view/history_view.hpp"
+#include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
 
@@ -34,6 +35,7 @@ Action add_history(OptionSet& app) {
   return [=](const GlobalOptions& global) -> CommandResult {
     const std::string path = database_path(global), shown_path = without_password(path);
     query->nights = static_cast<std::size_t>(*nights);
+    query->front_of = tune::stored_front;
     const auto store = open_store_read_only(path);
     if (*lists) return runs_view(history::list_runs(*store, query->nights, shown_path));
     const history::HistoryRules rules{.floor = history::parse_floor(*floor, "--floor")};

@@ -38,12 +38,11 @@ OperatorShare share(const char* name, std::int64_t count, double ns) {
   return {.name = name, .count = count, .ns = of(1), .low_ns = of(0), .high_ns = of(2)};
 }
 
-Evaluation step(std::int64_t batch, std::vector<OperatorShare> operators, FrontClass where) {
+Evaluation step(std::int64_t batch, std::vector<OperatorShare> operators) {
   Evaluation out{.configuration = {.model = "m", .workload = {.batch = batch}}};
   out.estimate.emplace();
   for (const OperatorShare& o : operators) out.estimate->step_ns += o.ns;
   out.estimate->operators = std::move(operators);
-  out.standing = FrontStanding{where, 1};
   return out;
 }
 
@@ -55,19 +54,17 @@ SeriesHistory called(std::int64_t m, Change change, double ratio) {
 }
 
 std::vector<Evaluation> evaluations() {
-  return {step(1,
-               {share("attention", 2, 5 * us), share("attention", 1, 10 * us),
-                share("head", 1, 15 * us), share("mlp", 11, 5 * us + 1)},
-               FrontClass::certain),
-          step(4, {share("mlp", 20, 5 * us + 1)}, FrontClass::possible),
-          step(8, {share("attention", 1, 5 * us), share("mlp", 1, 5 * us + 1)}, FrontClass::out)};
+  return {step(1, {share("attention", 2, 5 * us), share("attention", 1, 10 * us),
+                   share("head", 1, 15 * us), share("mlp", 11, 5 * us + 1)}),
+          step(4, {share("mlp", 20, 5 * us + 1)}),
+          step(8, {share("attention", 1, 5 * us), share("mlp", 1, 5 * us + 1)})};
 }
 
 TEST(StepChanges, parts_of_a_step_sum_to_the_whole) {
   const ChangedSteps changed =
       changed_steps({called(1, Change::slower, 1.25), called(2, Change::slower, 1.1),
                      called(3, Change::faster, 0.9), called(4, Change::same, 1.2)},
-                    rows(), evaluations());
+                    rows(), evaluations(), {0, 1});
   ASSERT_EQ(changed.steps.size(), 2u);
   const StepChange& half = changed.steps[0];
   EXPECT_THAT(half.configuration, HasSubstr(" b8 ")) << "10 us, of which 1 us is new";
@@ -89,8 +86,8 @@ TEST(StepChanges, parts_of_a_step_sum_to_the_whole) {
 }
 
 TEST(StepChanges, the_front_is_one_line_and_kernels_say_which_steps_they_are_of) {
-  const std::vector<std::string> lines =
-      step_change_lines(changed_steps({called(1, Change::slower, 1.25)}, rows(), evaluations()));
+  const std::vector<std::string> lines = step_change_lines(
+      changed_steps({called(1, Change::slower, 1.25)}, rows(), evaluations(), {0, 1}));
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_THAT(lines[0], HasSubstr("+11.1 %: attention 11.1 points"));
   EXPECT_THAT(lines[1], HasSubstr("+2.3 %: attention 2.3 points"));
@@ -101,8 +98,10 @@ TEST(StepChanges, the_front_is_one_line_and_kernels_say_which_steps_they_are_of)
 }
 
 TEST(StepChanges, what_no_kernel_of_the_night_explains_has_no_part) {
-  EXPECT_TRUE(changed_steps({called(4, Change::same, 1.2)}, rows(), evaluations()).steps.empty());
-  EXPECT_TRUE(changed_steps({called(7, Change::slower, 1.2)}, rows(), evaluations()).steps.empty());
+  EXPECT_TRUE(
+      changed_steps({called(4, Change::same, 1.2)}, rows(), evaluations(), {}).steps.empty());
+  EXPECT_TRUE(
+      changed_steps({called(7, Change::slower, 1.2)}, rows(), evaluations(), {}).steps.empty());
   EXPECT_THAT(step_change_lines({}), ElementsAre());
 }
 
