@@ -75,7 +75,7 @@ constexpr std::array table = {
              "op_code&worker_id"},
     FileKind{"proof", "a proof of a front", "halmark verify-front FILE", json,
              "format&version&composition"},
-    FileKind{"record", "a record of a machine", "halmark verify, compare-devices and board", json,
+    FileKind{"record", "a record of a machine", "halmark verify FILE or halmark board FILE", json,
              "format&version&sha256&record"},
     FileKind{"answer", "a --json answer of halmark", "", json, "schema&tool&exit_code"},
     FileKind{"engine-steps", "steps of an engine as halmark stores them", "", json,

@@ -21,7 +21,7 @@ void write_board(const Board& board, const std::vector<std::string>& paths);
 report::Table board_table(const Board& board);
 // A row for each class of the best machines, as many as a page can hold.
 report::Table board_classes(const Board& board);
-inline constexpr std::size_t board_class_rows_max = 2000;
+inline constexpr std::size_t board_class_rows_max = 1200;
 // What the tables rest on, a sentence each.
 std::vector<std::string> board_notes(const Board& board);
 // One self-contained page: both tables with filters, and shares against sizes.

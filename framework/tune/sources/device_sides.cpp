@@ -173,6 +173,9 @@ class SidesAssembly {
     } else if (is_postgresql_url(path) || read_sqlite_header(path)) {
       sides_[at] = journal_side(name, run, path, devices_);
     } else if (is_kind(beginning_of(path), "record")) {
+      if (!name.of.empty()) {
+        throw refused("a record has peaks of its own", name.what, "leave out '=" + name.of + "'");
+      }
       sides_[at] = history::record_side(history::read_record(path), name.text);
     } else {
       sides_[at] = table_side(name, choice_.layout, devices_);
