@@ -94,7 +94,8 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
                     .moved_first = ordered_by(history::moved_first),
                     .undecided = ordered_by(history::undecided)},
           .stop = interrupts(),
-          .progress = campaign_progress(progress)};
+          .progress = campaign_progress(progress),
+          .tell = [&progress](const std::string& line) { progress.note(line); }};
 }
 
 void validate(const Session& s, const tune::TunePlan& plan, tune::MeasuredSweep& sweep,
@@ -118,12 +119,15 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   if (s.named) s.named->judge_in(judge);
   RunReport report = tune::stored_report(*s.store, run.id, judge);
   report.notes = tune::notes_of(run);
+  report.rivals = run.rivals;
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
-  const bool color = use_color(s.global);
   CommandResult result = {
-      {report_json(report), s.options.is_brief ? brief_text(report, color, stdout_columns())
-                                               : report_text(report, color, stdout_columns())},
+      {.data = {},
+       .text = (s.options.is_brief ? brief_text : static_cast<decltype(&brief_text)>(report_text))(
+           report, use_color(s.global), stdout_columns())},
       tune::exit_code_of(run, plan.sweep())};
+  report.notes.insert(report.notes.begin(), run.batches.begin(), run.batches.end());  // told before
+  result.data = report_json(report);
   if (interrupted()) {
     result.text += "interrupted: every finished row is stored; the same command resumes\n";
     return result;

@@ -6,6 +6,7 @@
 #include "report/text/report_text.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced/priced_sweep.hpp"
+#include "tune/search/rival.hpp"
 #include "tune/stored/stored_front.hpp"
 
 namespace halmark::cli {
@@ -42,6 +43,11 @@ CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& pri
       below =
           pages::take_point(report, front, {output.pick, output.written, global.db}, stored.data);
     }
+  }
+  if constexpr (is_served) {
+    tune::add_rival(report, output.pick);
+  } else {
+    tune::add_rivals(report);
   }
   CommandResult result = {
       {report_json(report), report_text(report, use_color(global), stdout_columns()) + below},

@@ -7,6 +7,7 @@
 #include "report/page/html_page.hpp"
 #include "report/page/points_table.hpp"
 #include "report/report.hpp"
+#include "report/rival_view.hpp"
 #include "report/sentences.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/memory_text.hpp"
@@ -130,6 +131,7 @@ std::string front_section(const RunReport& report, const std::vector<PhaseView>&
                                 phase + " front") +
              "</div>\n";
     }
+    for (const std::string& rival : report::rival_texts(report, view)) out += element("p", rival);
     out += untried_part(report, view) + points_part(report, view);
   }
   return out + "</section>\n";

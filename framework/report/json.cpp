@@ -7,6 +7,7 @@
 #include "report/front_view.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/report.hpp"
+#include "report/rival_view.hpp"
 #include "report/sentences.hpp"
 #include "report/times_from.hpp"
 
@@ -220,6 +221,10 @@ Json report_json(const RunReport& report) {
   }
   out["untried"] =
       json_list(report.untried, [&](const Untried& u) { return untried_json(u, report); });
+  out["rivals"] = json_list(report.rivals, [&](const Rival& r) {
+    return report::rival_json(
+        r, [&](const Configuration& c) { return report::deployment_label(c, report); });
+  });
   out["status_counts"] = {{"evaluations", status_counts(report.evaluations)},
                           {"kernels", status_counts(report.kernels)},
                           {"validations", status_counts(report.validations)}};

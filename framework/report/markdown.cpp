@@ -1,5 +1,6 @@
 #include "report/front_view.hpp"
 #include "report/report.hpp"
+#include "report/rival_view.hpp"
 #include "report/sentences.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/memory_text.hpp"
@@ -14,6 +15,14 @@ std::string list_markdown(const char* title, const std::vector<std::string>& ite
   if (items.empty()) return {};
   std::string out = "\n## " + std::string(title) + "\n\n";
   for (const std::string& item : items) out += "- " + report::markdown_text(item) + '\n';
+  return out;
+}
+
+std::string rival_markdown(const RunReport& report, const report::PhaseView& view) {
+  std::string out;
+  for (const std::string& text : report::rival_texts(report, view)) {
+    out += "\n" + report::markdown_text(text) + ".\n";
+  }
   return out;
 }
 
@@ -33,7 +42,7 @@ std::string phase_markdown(const RunReport& report, const report::PhaseView& vie
                     " configurations are on the front.\n\n";
   if (view.front.empty()) return out;
   return out + report::table_markdown(report::front_table(view, report::TableWidth::wide)) +
-         untried_markdown(report, view);
+         rival_markdown(report, view) + untried_markdown(report, view);
 }
 
 }  // namespace

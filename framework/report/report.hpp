@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
+#include "core/chosen/rival.hpp"
 #include "core/chosen/table_use.hpp"
 #include "core/chosen/untried.hpp"
 #include "core/device.hpp"
@@ -93,6 +94,7 @@ struct RunReport {
   std::vector<Evaluation> evaluations;  // all configurations, refused ones included
   std::vector<FrontPoint> front;        // per phase, in order of latency
   std::vector<Untried> untried;         // of phases that were not tried to the end
+  std::vector<Rival> rivals;            // of each phase with another configuration
   std::vector<KernelPoint> kernels;
   std::vector<Validation> validations;
 };

@@ -1,6 +1,7 @@
 // The document of a served search. Figures that are absent say which fact is missing.
 #include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
+#include "report/rival_view.hpp"
 #include "report/served_report.hpp"
 
 namespace halmark {
@@ -123,6 +124,7 @@ Json report_json(const ServedReport& r) {
   if (!r.least.empty()) out["least_that_fits"] = r.least;
   if (!r.assumed.empty()) out["assumed"] = r.assumed;
   if (!r.next.empty()) out["next"] = r.next;
+  if (r.rival) out["rival"] = report::rival_json(*r.rival, served_label);
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "report/charts/charts.hpp"
 #include "report/page/html_page.hpp"
 #include "report/report.hpp"
+#include "report/rival_view.hpp"
 #include "report/served_table.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
@@ -186,6 +187,7 @@ std::string report_text(const ServedReport& r, bool color, int width) {
   if (out.starts_with(head)) out = bold(head) + out.substr(head.size());
   for (const std::string& text : answer_lines(r)) out += sentence(text);
   out += line(title_of_front(r) + next) + (r.chosen ? sentence(given_up_text(r)) : "");
+  if (r.rival) out += sentence(report::rival_text(*r.rival, served_label));
   const std::size_t device = std::min<std::size_t>(1, r.basis.size());  // its line comes first
   if (device > 0) out += line(r.basis.front());
   Points shown;
@@ -240,6 +242,7 @@ std::string report_html(const ServedReport& r) {
   for (const std::string& text : answer_lines(r)) out += element("p", text);
   out += element("p", title_of_front(r) + (r.next.empty() ? "" : "; next: " + r.next));
   if (r.chosen) out += element("p", given_up_text(r));
+  if (r.rival) out += element("p", report::rival_text(*r.rival, served_label));
   if (!r.front.empty()) {
     std::vector<std::string> dtypes;
     for (const ServedPoint& point : r.front) dtypes.push_back(point.configuration.precision.name);

@@ -9,6 +9,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/objective.hpp"
+#include "core/chosen/rival.hpp"
 #include "core/json/json_type.hpp"
 #include "core/latency.hpp"
 #include "report/choice/pick.hpp"
@@ -59,6 +60,7 @@ struct ServedReport {
   std::string assumed = {};         // what was not stated, and which options do; "" = all was
   std::optional<Pick> chosen = {};  // of the front
   std::string next = {};            // the line to type with it
+  std::optional<Rival> rival = {};  // of the chosen one
   // Of all that was tried the first ones, for who stores the search; no format shows them.
   static constexpr std::size_t tried_max = 4096;
   std::vector<Evaluation> tried = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace halmark {
 namespace {
@@ -51,17 +52,30 @@ void FrontLoss::report(std::size_t configuration) {
   }
 }
 
+double FrontLoss::Draw::loss() const { return 1 - hypervolume(reported, reference) / whole; }
+
+double FrontLoss::probability_above(double share) const {
+  const auto above = std::ranges::count_if(draws_, [&](const Draw& d) { return d.loss() > share; });
+  return draws_.empty() ? 0 : static_cast<double>(above) / static_cast<double>(draws_.size());
+}
+
 double FrontLoss::expected() const {
   double sum = 0;
-  for (const Draw& d : draws_) sum += 1 - hypervolume(d.reported, d.reference) / d.whole;
+  for (const Draw& d : draws_) sum += d.loss();
   return draws_.empty() ? 0 : std::max(0.0, sum / static_cast<double>(draws_.size()));
 }
 
+std::vector<double> FrontLoss::gains(std::size_t configuration) const {
+  std::vector<double> out;
+  if (is_reported_[configuration]) return out;
+  for (const Draw& d : draws_) out.push_back(d.open.gain(d.points[configuration]) / d.whole);
+  return out;
+}
+
 double FrontLoss::gain(std::size_t configuration) const {
-  if (is_reported_[configuration] || draws_.empty()) return 0;
-  double sum = 0;
-  for (const Draw& d : draws_) sum += d.open.gain(d.points[configuration]) / d.whole;
-  return sum / static_cast<double>(draws_.size());
+  const std::vector<double> each = gains(configuration);
+  const double sum = std::accumulate(each.begin(), each.end(), 0.0);
+  return each.empty() ? 0 : sum / static_cast<double>(each.size());
 }
 
 double FrontLoss::membership(std::size_t configuration) const {

@@ -31,13 +31,18 @@ class FrontLoss {
 
   // 0 = nothing is lost, 1 = everything. 0 without a draw.
   double expected() const;
-  // By how much the loss falls in the mean when `configuration` is reported as well.
-  double gain(std::size_t configuration) const;
+  // In which share of the draws more than `share` is lost.
+  double probability_above(double share) const;
+  // By how much the loss falls in each draw when `configuration` is reported as well; none of one
+  // that is.
+  std::vector<double> gains(std::size_t configuration) const;
+  double gain(std::size_t configuration) const;  // in the mean
   // In which share of the draws it is on the front of all.
   double membership(std::size_t configuration) const;
 
  private:
   struct Draw {
+    double loss() const;
     std::vector<Objectives> points, reported;
     std::vector<std::size_t> front;
     Objectives reference;

@@ -93,26 +93,61 @@ tune::Target RecordedKernels::target() const {
   return out;
 }
 
-double SweepReplay::median_ns(const RecordedKernels& recorded, const KernelCase& kernel_case,
+// What is measured in one process and one state of the machine.
+std::string SweepReplay::together(const KernelCase& kernel_case) const {
+  const std::span<const Stack> stacks = plan_->composers().stacks_of(kernel_case);
+  return stacks.empty() ? kernel_case.key() : stacks.front().kernels.front().key();
+}
+
+int SweepReplay::recorded_round(const std::string& together, int round) const {
+  if (round < recorded_.rounds()) return round + static_cast<int>(seed_ % 97);
+  return static_cast<int>(
+      hash_combine(hash_combine(seed_, xxh3_of(together)), static_cast<std::uint64_t>(round)) % 97);
+}
+
+double SweepReplay::median_ns(const KernelCase& kernel_case, const std::string& together,
                               int round) const {
   if (scatter_ == 0) {
-    return recorded.row(kernel_case, round + static_cast<int>(seed_ % 97)).median_ns;
+    return recorded_.row(kernel_case, recorded_round(together, round)).median_ns;
   }
-  const std::span<const Stack> stacks = plan_->composers().stacks_of(kernel_case);
-  const std::string together =
-      stacks.empty() ? kernel_case.key() : stacks.front().kernels.front().key();
   const auto normal = [&](const std::string& of, std::uint64_t purpose) {
     return Stream(hash_combine(seed_, xxh3_of(of)), static_cast<std::uint64_t>(round), purpose)
         .normal();
   };
-  return recorded.median_ns(kernel_case) *
+  return recorded_.median_ns(kernel_case) *
          std::exp(scatter_ * (std::sqrt(0.7) * normal(together, 1) +
                               std::sqrt(0.3) * normal(kernel_case.key(), 2)));
 }
 
+std::vector<Measurement> SweepReplay::measure(std::int64_t, std::span<const KernelCase> cases,
+                                              const MeasureSettings&,
+                                              const CampaignOptions& options) {
+  std::vector<Measurement> out;
+  for (int round = options.first_round; round < options.first_round + options.rounds; ++round) {
+    const auto order = static_cast<std::uint64_t>(round);
+    for (const GroupedCases& grouped : round_order(cases, order, options.stacks_of)) {
+      for (const std::size_t index : grouped.cases) {
+        Measurement& m = out.emplace_back();
+        m.kernel_case = cases[index];
+        m.round = round;
+        const std::string with = together(m.kernel_case);
+        const auto& like = recorded_.row(m.kernel_case, recorded_round(with, round));
+        m.status = like.is_ok ? Status::ok : Status::suspect;
+        m.plugin_hash = context_.plugin_hash;
+        m.duration_ns_median = median_ns(m.kernel_case, with, round);
+        m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
+        m.wall_s = grouped.stacks.empty()
+                       ? like.wall_s
+                       : stack_s_.at(with) / static_cast<double>(grouped.cases.size());
+      }
+    }
+  }
+  return out;
+}
+
 SweepReplay::SweepReplay(const RecordedKernels& recorded, Sweep sweep, std::uint64_t seed,
                          double scatter)
-    : seed_(seed), scatter_(scatter) {
+    : recorded_(recorded), seed_(seed), scatter_(scatter) {
   sweep.seed = seed;
   // The exhaustive sweep has as many rounds as were recorded.
   if (scatter == 0) sweep.measure.limits.rounds = sweep.measure.rounds = recorded.rounds();
@@ -121,58 +156,43 @@ SweepReplay::SweepReplay(const RecordedKernels& recorded, Sweep sweep, std::uint
                               {test::in_source("/configs/fabrics")});
   store_ = open_store((folder_.path() / "a.db").string());
   context_.plugin_hash = "00ff";
-  context_.plugin_path = (folder_.path() / "no_plugin.so").string();
   context_.store = store_.get();
-  const std::int64_t run = store_->begin_run({.command = "halmark tune",
-                                              .plan_hash = plan_->hash(),
-                                              .plan_text = plan_->text(),
-                                              .fingerprint = plan_->target().fingerprint,
-                                              .tool_version = "1",
-                                              .tool_build = "2",
-                                              .started_utc = "2026-11-30T00:00:00Z"});
-  std::vector<Measurement> rows;
+  context_.fleet = this;
   for (const KernelCase& k : plan_->forecast().kernels) {
-    for (int round = 0; round < plan_->sweep().measure.rounds; ++round) {
-      const auto& known = recorded.row(k, round + static_cast<int>(seed % 97));
-      const double ns = median_ns(recorded, k, round);
-      Measurement m;
-      m.kernel_case = k;
-      m.round = round;
-      m.status = known.is_ok ? Status::ok : Status::suspect;
-      m.plugin_hash = context_.plugin_hash;
-      m.duration_ns_median = ns;
-      m.duration_ns_interval = {ns, ns};
-      m.wall_s = known.wall_s;
-      exhaustive_s_ += known.wall_s;
-      rows.push_back(std::move(m));
+    for (int round = 0; round < recorded.rounds(); ++round) {
+      const double wall_s = recorded.row(k, round).wall_s / recorded.rounds();
+      stack_s_[together(k)] += wall_s;
+      exhaustive_s_ += wall_s * plan_->sweep().measure.rounds;
     }
   }
-  store_->append(run, rows);
   evaluator_ =
       std::make_unique<tune::MeasuredEvaluator>(*plan_, plan_->composers(), context_, all_);
-  const auto median_ns = [&](const KernelCase& k) { return recorded.median_ns(k); };
-  for (const tune::TuneProblem& problem : plan_->problems()) {
-    Truth& truth = truth_.emplace_back();
-    std::vector<double> steps_ns;
-    for (std::uint64_t i = 0; i < problem.space().size(); ++i) {
-      const Configuration c = problem.at(problem.space().point(i));
-      const auto& entry = plan_->composers().of(c);
-      if (!entry.composer) continue;
-      const Estimate e = estimate_of(*entry.composer, median_ns);
-      truth.configurations.push_back(c);
-      truth.figures.push_back(minimised(e, problem.objectives()));
-      steps_ns.push_back(e.step_ns);
-    }
-    truth.fastest = static_cast<std::size_t>(std::ranges::min_element(steps_ns) - steps_ns.begin());
-  }
+  for (const tune::TuneProblem& problem : plan_->problems()) add_truth(problem);
 }
 
-double SweepReplay::loss(const std::map<KernelCase, std::vector<double>>& medians) const {
+void SweepReplay::add_truth(const tune::TuneProblem& problem) {
+  Truth& truth = truth_.emplace_back();
+  std::vector<double> steps_ns;
+  for (std::uint64_t i = 0; i < problem.space().size(); ++i) {
+    const Configuration c = problem.at(problem.space().point(i));
+    const auto& entry = plan_->composers().of(c);
+    if (!entry.composer) continue;
+    const Estimate e =
+        estimate_of(*entry.composer, [&](const KernelCase& k) { return recorded_.median_ns(k); });
+    truth.configurations.push_back(c);
+    truth.figures.push_back(minimised(e, problem.objectives()));
+    steps_ns.push_back(e.step_ns);
+  }
+  truth.fastest = static_cast<std::size_t>(std::ranges::min_element(steps_ns) - steps_ns.begin());
+}
+
+double SweepReplay::loss(const std::map<KernelCase, std::vector<double>>& medians,
+                         bool is_strict) const {
   double worst = 0;
   for (std::size_t p = 0; p < truth_.size(); ++p) {
     const Truth& truth = truth_[p];
     FrontLoss loss(truth.configurations.size());
-    loss.add(truth.figures, strict_reference(truth.figures));
+    loss.add(truth.figures, is_strict ? strict_reference(truth.figures) : Objectives());
     std::vector<std::size_t> measured;
     std::vector<Objectives> figures;
     for (std::size_t c = 0; c < truth.configurations.size(); ++c) {
@@ -200,10 +220,11 @@ SweepReplay::Way SweepReplay::way(double share) {
     medians[m.kernel_case].push_back(m.duration_ns_median);
     out.all_s += m.wall_s;
     if (++row % step != 0 && row != evaluator_->rows().size()) continue;
-    out.loss = loss(medians);
+    out.loss = loss(medians, true);
     if (out.loss > share) out.within_s = out.all_s;
   }
   if (out.loss > share) out.within_s = exhaustive_s_;
+  out.loss_as_stated = loss(medians, false);
   out.has_fastest = true;
   for (const Truth& truth : truth_) {
     const auto& kernels =

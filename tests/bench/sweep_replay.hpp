@@ -13,6 +13,7 @@
 #include "journal/store.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tests/checkout.hpp"
+#include "tune/evaluate/kernel_measurer.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
 #include "tune/plan/plan.hpp"
 
@@ -43,10 +44,12 @@ class RecordedKernels {
   bool has_bf16_ = false;
 };
 
-// One replay. `seed` is the sweep's, and says which recorded process is met in which round.
-// `scatter` > 0: instead, processes of a quiet machine are drawn about the recorded medians, with
-// that relative deviation, 0.7 of the variance common to the kernels of a stack.
-class SweepReplay {
+// One replay. `seed` is the sweep's, and says which recorded process is met in which round; rounds
+// beyond those that were recorded draw one of them for each stack. `scatter` > 0: instead,
+// processes of a quiet machine are drawn about the recorded medians, with that relative deviation,
+// 0.7 of the variance common to the kernels of a stack. Whoever asks for some kernels of a stack
+// pays for all of it, as a campaign does.
+class SweepReplay : tune::KernelMeasurer {
  public:
   SweepReplay(const RecordedKernels& recorded, Sweep sweep, std::uint64_t seed, double scatter);
 
@@ -67,14 +70,23 @@ class SweepReplay {
   // and whether the fastest of each problem was measured.
   struct Way {
     double within_s = 0, all_s = 0, loss = 1;
+    double loss_as_stated = 1;  // from the reference that a search states it from
     bool has_fastest = false;
   };
   Way way(double share);
 
  private:
+  Run begin(const RunInfo& run, bool) override { return {store_->begin_run(run), false}; }
+  std::vector<Measurement> measure(std::int64_t run, std::span<const KernelCase> cases,
+                                   const MeasureSettings& settings,
+                                   const CampaignOptions& options) override;
+  // Which recorded round a process of this round is like.
+  int recorded_round(const std::string& together, int round) const;
   // Of a process that measures the kernel in this round.
-  double median_ns(const RecordedKernels& recorded, const KernelCase& kernel_case, int round) const;
-  double loss(const std::map<KernelCase, std::vector<double>>& medians) const;
+  double median_ns(const KernelCase& kernel_case, const std::string& together, int round) const;
+  std::string together(const KernelCase& kernel_case) const;
+  void add_truth(const tune::TuneProblem& problem);
+  double loss(const std::map<KernelCase, std::vector<double>>& medians, bool is_strict) const;
 
   ScratchFolder folder_{test::in_build()};
   std::unique_ptr<tune::TunePlan> plan_;
@@ -82,8 +94,10 @@ class SweepReplay {
   tune::MeasureContext context_;
   tune::AllKernels all_;
   std::unique_ptr<tune::MeasuredEvaluator> evaluator_;
+  const RecordedKernels& recorded_;
   std::uint64_t seed_;
   double scatter_;
+  std::map<std::string, double> stack_s_;  // of one round of all its kernels, in the mean
   double exhaustive_s_ = 0;
   std::vector<Truth> truth_;
 };

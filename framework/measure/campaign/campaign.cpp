@@ -238,7 +238,7 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
                       .cache_dir = options_.cache_dir,
                       .limits = options_.limits,
                       .needs_group = group.is_collective,
-                      .arenas = arenas_,
+                      .arenas = arenas(),
                       .job = job ? &*job : nullptr};
   auto started = Crew::start(options);
   if (started) {
@@ -300,7 +300,7 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   for (std::size_t i = 0; i < need.wanted.size(); ++i) {
     need.wanted[i] = std::max(need.wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
   }
-  grow_arenas(arenas_, need.wanted,
+  grow_arenas(arenas(), need.wanted,
               {.least = std::move(need.least), .should_stop = options_.should_stop});
 }
 

@@ -72,6 +72,8 @@ struct CampaignOptions {
   // Kept from campaign to campaign, so that a hang costs its limit once in all of them; null = of
   // this one.
   Hangs* hangs = nullptr;
+  // Likewise: fresh pages cost up to 2.5 ms per MB, in each campaign of a sweep of many.
+  std::vector<SharedMemory>* arenas = nullptr;
   // A stored row of this case and round: the trial is then not run again.
   std::function<std::optional<Measurement>(const KernelCase&, int round)> lookup;
   std::function<void(const CampaignProgress&)> progress;
@@ -131,6 +133,7 @@ class Campaign {
   Measurement attempt(const KernelCase& kernel_case, const CaseGroup& group, std::uint64_t seed);
   bool ensure_crew(const CaseGroup& group, Measurement& row);
   void follow_bandwidth();
+  std::vector<SharedMemory>& arenas() { return options_.arenas ? *options_.arenas : own_arenas_; }
   void prepare_arenas(std::span<const KernelCase> cases);
   std::optional<std::string> why_too_large(const KernelCase& kernel_case) const;
   std::string why_refused_here(const KernelCase& kernel_case) const;
@@ -145,7 +148,7 @@ class Campaign {
   std::deque<DisturbedStack> disturbed_stacks_;
   Losses losses_;
   RunMemory memory_;  // when the campaign began
-  std::vector<SharedMemory> arenas_;
+  std::vector<SharedMemory> own_arenas_;
   std::optional<BandwidthState> bandwidth_;
   std::int64_t walk_bytes_ = 0;
   std::unique_ptr<Crew> crew_;

@@ -6,6 +6,7 @@
 #include "report/closing.hpp"
 #include "report/front_view.hpp"
 #include "report/report.hpp"
+#include "report/rival_view.hpp"
 #include "report/sentences.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/memory_text.hpp"
@@ -166,6 +167,9 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
                     ": may be on the front too, with probability " +
                     report::probability_text(e->standing->probability)) +
            '\n';
+  }
+  for (const std::string& rival : report::rival_texts(report, view)) {
+    out += ink.wrapped(rival, "", "  ");
   }
   return out + untried_block(report, view, ink) + '\n';
 }

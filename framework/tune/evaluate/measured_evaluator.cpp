@@ -144,6 +144,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   };
   options.limits = context_.worker_limits;
   options.hangs = &hangs_;
+  options.arenas = &arenas_;
   options.should_stop = [this] { return is_interrupted(); };
   options.progress = context_.progress;
   options.stacks_of = [this](const KernelCase& k) { return composers_.stacks_of(k); };

@@ -56,6 +56,8 @@ struct MeasureContext {
   std::stop_token stop;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
+  // Told a line of what a part of a search cost and decided, when it has; may be empty.
+  std::function<void(const std::string&)> tell = {};
 };
 
 class MeasuredEvaluator : public Evaluator {
@@ -91,6 +93,8 @@ class MeasuredEvaluator : public Evaluator {
   // What rows are judged by, and what was seen of it; null where the target has no measured peaks.
   const RunPeaks* peaks() const { return peaks_ ? &*peaks_ : nullptr; }
   std::span<const Measurement> rows() const { return rows_; }
+  // Gives back the memory that workers shared from campaign to campaign.
+  void drop_arenas() { arenas_.clear(); }
   double measured_s() const;  // wall time of its rows
   double kept_s() const;      // of those that the run had before
   bool is_interrupted() const { return context_.stop.stop_requested(); }
@@ -122,6 +126,7 @@ class MeasuredEvaluator : public Evaluator {
   std::map<std::string, TrialTime> kernel_times_;  // by case key, of rows of this process
   std::vector<Measurement> rows_;
   Hangs hangs_;
+  std::vector<SharedMemory> arenas_;
   MeasuredSource source_;
   LatencyChain with_fabric_;  // the same and the target's fabric; empty where it has none
 };

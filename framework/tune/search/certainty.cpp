@@ -5,14 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <set>
 
-#include "report/text/quantity.hpp"
 #include "search/pareto/front_certainty.hpp"
-#include "search/pareto/nearest_rival.hpp"
-#include "tune/plan/forecast.hpp"
 #include "tune/search/step_draws.hpp"
 #include "tune/search/untried.hpp"
 
@@ -23,8 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int redraws = 400;
 constexpr int further_rounds_max = 6;
-// Two latencies nearer than this are equal for any purpose of a deployment.
-constexpr double equivalence_floor = 0.01;
 // Of a configuration's interval, what the repeated kernels make up at least.
 constexpr double interval_share = 0.9;
 
@@ -109,79 +102,31 @@ double probability_like(std::size_t tried) {
   return n / (n + 1);
 }
 
-// Less is better and above zero: of a maximised objective what one of it costs.
-double as_cost(double minimised) { return minimised < 0 ? -1 / minimised : minimised; }
-
-std::vector<KernelCase> kernels_of(const Composer& a, const Composer& b) {
-  std::set<KernelCase> out(a.kernels().begin(), a.kernels().end());
-  out.insert(b.kernels().begin(), b.kernels().end());
-  return {out.begin(), out.end()};
-}
-
-// Of further rounds of both, or of the first rounds of one that was not tried.
-std::optional<double> seconds_to_decide(const MeasuredEvaluator& evaluator,
-                                        const NearestRival& nearest,
-                                        std::span<const KernelCase> kernels) {
-  std::vector<KernelCase> unmeasured;
-  double round_s = 0;
-  std::size_t rounds = std::numeric_limits<std::size_t>::max();
-  for (const KernelCase& k : kernels) {
-    const std::vector<Measurement> rows = evaluator.source().rows(k);
-    if (rows.empty()) {
-      unmeasured.push_back(k);
-      continue;
-    }
-    rounds = std::min(rounds, rows.size());
-    for (const Measurement& m : rows) round_s += m.wall_s / static_cast<double>(rows.size());
-  }
-  if (nearest.observations() <= 1) return 0;
-  if (!unmeasured.empty()) {
-    const std::vector<double> each = case_seconds(evaluator.plan(), unmeasured);
-    return std::accumulate(each.begin(), each.end(), 0.0);
-  }
-  if (std::abs(nearest.behind) <= equivalence_floor) return std::nullopt;
-  const auto n = static_cast<double>(rounds);
-  return round_s * (std::ceil(n * nearest.observations()) - n);
-}
-
-// Of the member that is best by the first objective: who is nearest, and what would decide it.
-std::string rival_text(MeasuredEvaluator& evaluator, const Field& field,
-                       const UntriedField& untried, std::span<const std::vector<double>> firsts,
-                       const std::vector<Evaluation>& evaluations) {
+// Of the member that is best by the first objective.
+std::optional<Rival> rival_of(MeasuredEvaluator& evaluator, const Field& field,
+                              const UntriedField& untried,
+                              std::span<const std::vector<double>> firsts,
+                              const std::vector<Evaluation>& evaluations) {
   const std::span<const Objective> objectives = evaluator.plan().sweep().objectives;
-  const auto chosen = static_cast<std::size_t>(
-      std::ranges::min_element(
-          field.members, {},
-          [&](std::size_t i) { return minimised(*evaluations[i].estimate, objectives).front(); }) -
-      field.members.begin());
-  const auto nearest = nearest_rival(firsts, chosen);
-  if (!nearest || !std::isfinite(nearest->behind)) return {};
-  const Evaluation& best = evaluations[field.members[chosen]];
-  const bool is_tried = nearest->rival < field.members.size();
-  const Configuration& rival =
-      is_tried ? evaluations[field.members[nearest->rival]].configuration
-               : *untried.steps[nearest->rival - field.members.size()].configuration;
-  const auto seconds = seconds_to_decide(
-      evaluator, *nearest,
-      kernels_of(composer_of(evaluator, best), *evaluator.composers().of(rival).composer));
-  return fmt::format(
-      "{}: what would change this choice, {}: {}{} is {} {} by {} and better with probability {}; "
-      "{}",
-      phase_name(field.phase), best.configuration.key(), rival.key(),
-      is_tried ? "" : " (not measured)", report::percent_text(std::abs(nearest->behind)),
-      nearest->behind < 0 ? "ahead" : "behind", objective_name(objectives.front()),
-      report::probability_text(nearest->probability),
-      !seconds        ? "no measuring tells them apart"
-      : *seconds == 0 ? "they are told apart"
-                      : fmt::format("about {} of measuring would decide it",
-                                    report::duration_text(*seconds * 1e9)));
+  std::vector<Competitor> competitors;
+  std::vector<double> values;
+  for (const std::size_t i : field.members) {
+    const Evaluation& e = evaluations[i];
+    competitors.push_back({&e.configuration, &composer_of(evaluator, e), true});
+    values.push_back(minimised(*e.estimate, objectives).front());
+  }
+  for (const UntriedStep& u : untried.steps) {
+    competitors.push_back({u.configuration, u.composer, false});
+  }
+  const auto chosen = static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
+  return measured_rival(evaluator, competitors, chosen, firsts);
 }
 
 // Of the members; returned of the untried.
 std::vector<double> add_probabilities(MeasuredEvaluator& evaluator, const Field& field,
                                       const UntriedField& untried,
                                       std::vector<Evaluation>& evaluations,
-                                      std::vector<std::string>& rivals) {
+                                      std::vector<Rival>& rivals) {
   StepDraws draws(evaluator);
   for (const std::size_t i : field.members) {
     draws.add(composer_of(evaluator, evaluations[i]), *evaluations[i].estimate);
@@ -193,9 +138,11 @@ std::vector<double> add_probabilities(MeasuredEvaluator& evaluator, const Field&
     const std::vector<Objectives> drawn = draws.draw(number);
     membership.add(drawn);
     auto& first = firsts.emplace_back();
-    for (const Objectives& o : drawn) first.push_back(as_cost(o.front()));
+    for (const Objectives& o : drawn) first.push_back(o.front());
   }
-  rivals.push_back(rival_text(evaluator, field, untried, firsts, evaluations));
+  if (auto rival = rival_of(evaluator, field, untried, firsts, evaluations)) {
+    rivals.push_back(std::move(*rival));
+  }
   for (std::size_t m = 0; m < field.members.size(); ++m) {
     Evaluation& e = evaluations[field.members[m]];
     const Objectives printed = minimised(*e.estimate, evaluator.plan().sweep().objectives);
@@ -266,12 +213,12 @@ std::size_t count_possible(MeasuredEvaluator& evaluator, std::span<const Evaluat
 
 std::vector<Untried> judge_front(MeasuredEvaluator& evaluator,
                                  std::vector<Evaluation>& evaluations) {
-  std::vector<std::string> rivals;
+  std::vector<Rival> rivals;
   return judge_front(evaluator, evaluations, rivals);
 }
 
 std::vector<Untried> judge_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations,
-                                 std::vector<std::string>& rivals) {
+                                 std::vector<Rival>& rivals) {
   rivals.clear();
   std::vector<Untried> out = count_untried(evaluator, evaluations);
   for (const Field& field : fields_of(evaluator, evaluations)) {
@@ -314,7 +261,8 @@ SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>&
   double spent_s = 0;
   int rows_taken = 0;
   for (int round = settings.rounds; round < settings.rounds + further_rounds_max; ++round) {
-    const double left_s = settings.repeat_budget_s - spent_s;
+    // A regret says how long is measured: its search chose rounds by what they are worth.
+    const double left_s = plan.sweep().regret ? 0 : settings.repeat_budget_s - spent_s;
     const std::vector<KernelCase> kernels = undecided_kernels(evaluator, evaluations);
     if (left_s <= 0 || kernels.empty()) break;
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(

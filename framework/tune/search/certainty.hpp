@@ -7,6 +7,7 @@
 
 #include "core/chosen/untried.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
+#include "tune/search/rival.hpp"
 
 namespace halmark::tune {
 
@@ -18,11 +19,10 @@ namespace halmark::tune {
 // is claimed of n tried ones, and never the class `certain`.
 std::vector<Untried> judge_front(MeasuredEvaluator& evaluator,
                                  std::vector<Evaluation>& evaluations);
-// `rivals`: of each phase, what would change the choice of its best point by the first objective:
-// who is nearest, by how much, how likely it is the better one, and the seconds of measuring after
-// which the difference would be two of its deviations. "" where there is no other.
+// `rivals`: of each phase with another, what would change the choice of its best point by the first
+// objective.
 std::vector<Untried> judge_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations,
-                                 std::vector<std::string>& rivals);
+                                 std::vector<Rival>& rivals);
 
 // Kernels whose next round may decide a membership: those that make up most of the interval of the
 // configurations which are neither surely on the front nor surely off it. Rivals nearer to each
@@ -36,7 +36,7 @@ std::vector<KernelCase> undecided_kernels(MeasuredEvaluator& evaluator,
 struct SettledFront {
   std::string note;  // one line for people; "" where nothing was in doubt
   std::vector<Untried> untried;
-  std::vector<std::string> rivals;  // see judge_front
+  std::vector<Rival> rivals;  // see judge_front
 };
 SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations);
 

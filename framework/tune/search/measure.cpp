@@ -23,8 +23,6 @@ namespace halmark::tune {
 std::vector<std::string> notes_of(const TuneRun& run) {
   std::vector<std::string> out = run.notes;
   if (!run.kept.empty()) out.insert(out.begin(), run.kept);
-  std::ranges::copy_if(run.rivals, std::back_inserter(out),
-                       [](const std::string& rival) { return !rival.empty(); });
   return out;
 }
 
@@ -125,12 +123,14 @@ void MeasuredSweep::settle(TuneRun& run) {
 }
 
 // What a finished run said of itself stands: its repeats are not begun again.
-void MeasuredSweep::take_judged(TuneRun& run) const {
+void MeasuredSweep::take_judged(TuneRun& run) {
   for (const Evaluation& known : context_.store->rows<Evaluation>(run.id)) {
     for (Evaluation& e : run.evaluations) {
       if (e.configuration == known.configuration) e = known;
     }
   }
+  std::vector<Evaluation> again = run.evaluations;
+  judge_front(evaluator_, again, run.rivals);
 }
 
 // What is shown was measured before, now, or both: whoever calls a command twice is told.
@@ -210,6 +210,7 @@ void MeasuredSweep::search_by_gain(TuneRun& run) {
   search.measure();
   run.evaluations = search.evaluations();
   run.notes = search.notes();
+  run.batches = search.batches();
   for (const Evaluation& e : run.evaluations) run.times.emplace(e.configuration.key(), now);
 }
 
@@ -235,6 +236,7 @@ TuneRun MeasuredSweep::measure() {
   } else if (!evaluator_.is_interrupted() && !certifier_) {
     settle(run);
   }
+  evaluator_.drop_arenas();
   note_times(run);
   finish(run);
   if (certifier_) add_possible_points(run);

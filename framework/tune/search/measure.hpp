@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/chosen/rival.hpp"
 #include "core/chosen/untried.hpp"
 #include "tune/certify/certify_chooser.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
@@ -22,12 +23,13 @@ struct TuneRun {
   std::vector<Validation> validations;
   std::vector<Untried> untried;  // of phases that the budget did not cover
   std::vector<std::string> notes;
-  std::vector<std::string> rivals;  // of each phase, see judge_front; none of a run judged before
-  TrialTimes times;                 // of the evaluations
-  std::string kept;                 // what was measured before and shown now; "" = nothing
+  std::vector<std::string> batches;  // what each cost and decided, as it was told
+  std::vector<Rival> rivals;         // of each phase, see judge_front
+  TrialTimes times;                  // of the evaluations
+  std::string kept;                  // what was measured before and shown now; "" = nothing
 };
 
-// For people: where the figures are from, what was done, what would change a choice.
+// For people: where the figures are from and what was done.
 std::vector<std::string> notes_of(const TuneRun& run);
 
 // One sweep while it is measured, and what is needed of it afterwards.
@@ -55,7 +57,7 @@ class MeasuredSweep {
   void keep_measured(TuneRun& run);
   void add_possible_points(TuneRun& run) const;
   void settle(TuneRun& run);
-  void take_judged(TuneRun& run) const;
+  void take_judged(TuneRun& run);
   std::string kept_text(std::int64_t run) const;
   void note_energy(TuneRun& run) const;
   void finish(TuneRun& run) const;

@@ -90,7 +90,7 @@ InStackOptions Campaign::in_stack_options(std::size_t ranks, std::uint64_t seed)
                                  .thresholds = options_.thresholds,
                                  .history = &history_,
                                  .walk_bytes = walk_bytes_,
-                                 .arenas = &arenas_,
+                                 .arenas = &arenas(),
                                  .should_stop = options_.should_stop},
                      .rule = options_.rule,
                      .asks_bound = options_.asks_bound && !job,

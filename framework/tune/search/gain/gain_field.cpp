@@ -28,6 +28,11 @@ std::vector<std::size_t> alive_of(const GainField& field, const std::vector<bool
   return out;
 }
 
+std::ptrdiff_t best_of(std::span<const Objectives> figures) {
+  const auto first = [](const Objectives& o) { return o.front(); };
+  return std::ranges::min_element(figures, {}, first) - figures.begin();
+}
+
 }  // namespace
 
 GainField::GainField(const TuneProblem& problem, Composers& composers, KernelTable& table)
@@ -43,6 +48,11 @@ GainField::GainField(const TuneProblem& problem, Composers& composers, KernelTab
                         .kernels = std::move(kernels),
                         .memory_bytes = memory_use(entry.composer->graph()).total_bytes});
   }
+}
+
+double GainField::step_ns(const Member& member, std::span<const KernelTime> times) const {
+  const auto priced = price(member.sum, times);
+  return priced ? priced->step_ns : 0;
 }
 
 Objectives GainField::objectives(const Member& member, std::span<const KernelTime> times) const {
@@ -70,6 +80,7 @@ BelievedField::BelievedField(const GainField& field, std::span<const std::vector
     figures.push_back(field.objectives(member, medians));
   }
   for (const std::size_t f : non_dominated(figures)) front_.push_back(measured[f]);
+  if (has_figure()) best_ = measured[static_cast<std::size_t>(best_of(figures))];
   if (alive_.empty()) return;
   for (const std::vector<KernelTime>& times : draws) {
     std::vector<Objectives> drawn;

@@ -25,7 +25,9 @@ class GainField {
 
   const std::string& name() const { return problem_.name(); }
   std::span<const Member> members() const { return members_; }
-  // Minimised, by times of all kernels of the table.
+  // By times of all kernels of the table.
+  double step_ns(const Member& member, std::span<const KernelTime> times) const;
+  // Minimised, likewise.
   Objectives objectives(const Member& member, std::span<const KernelTime> times) const;
 
  private:
@@ -47,11 +49,14 @@ class BelievedField {
   bool is_measured(std::size_t place) const { return is_measured_[place]; }
   const std::vector<std::size_t>& front() const { return front_; }
   bool has_figure() const { return !front_.empty(); }
+  // Of the front, what is best by the first objective.
+  std::size_t best() const { return best_; }
   FrontLoss& loss() { return loss_; }
   const FrontLoss& loss() const { return loss_; }
 
  private:
   std::vector<std::size_t> alive_, front_;
+  std::size_t best_ = 0;
   std::vector<bool> is_measured_;
   FrontLoss loss_;
 };

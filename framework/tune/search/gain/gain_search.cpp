@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
+#include <set>
 
 #include "core/numeric/statistics.hpp"
 #include "measure/campaign/predict_cost.hpp"
@@ -17,10 +17,17 @@ constexpr std::uint64_t draws = 128;
 constexpr std::size_t batch_actions = 4;
 // Beside the first of a batch others are measured that promise at least this share of it.
 constexpr double worth_share = 0.25;
-// A share of the front's hypervolume that no second is spent on.
-constexpr double gain_least = 2e-4;
+// A share of the front's hypervolume that no second is spent on, where no regret asks for less.
+constexpr double least_worth_measuring = 2e-4;
 // From this share on it goes before the rounds that are left of the front.
 constexpr double gain_before_rounds = 0.01;
+// A regret is reached when it is what is expected to be lost, and more than it is lost in no more
+// of the draws than this: what is stated is to hold.
+constexpr double broken_share = 0.1;
+// Of one stack, where a regret asks for them: what so many do not tell, no further one does.
+constexpr int rounds_most = 32;
+// No seconds are too few to be counted.
+constexpr double seconds_least = 1e-3;
 
 std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -37,20 +44,24 @@ GainSearch::GainSearch(MeasuredEvaluator& evaluator)
     fields_.emplace_back(problem, evaluator.composers(), table_);
   }
   kernels_ = believed_kernels(evaluator, peaks_, table_.cases());
-  seconds_ = predict_cost(table_.cases(), 1, sample_rule(sweep_.measure),
-                          peaks_.device(table_.cases().front()), plan.target().cores,
-                          [&](const KernelCase& k) { return plan.composers().stacks_of(k); })
-                 .case_seconds;
-  rounds_.resize(kernels_.size(), 0);
+  const CampaignCost cost = predict_cost(
+      table_.cases(), 1, sample_rule(sweep_.measure), peaks_.device(table_.cases().front()),
+      plan.target().cores, [&](const KernelCase& k) { return plan.composers().stacks_of(k); });
+  occasions_ = occasions_of(kernels_, cost.case_seconds);
   is_failed_.resize(kernels_.size(), false);
 }
 
 void GainSearch::take_rows() {
-  for (std::size_t k = 0; k < kernels_.size(); ++k) {
-    const std::vector<Measurement> rows = evaluator_.source().rows(table_.cases()[k]);
-    rounds_[k] = static_cast<int>(rows.size());
-    kernels_[k].medians_ns = process_medians_ns(rows);
-    is_failed_[k] = !rows.empty() && kernels_[k].medians_ns.empty();
+  for (Occasion& occasion : occasions_) {
+    occasion.rounds = 0;
+    occasion.measured_s = 0;
+    for (const std::size_t k : occasion.kernels) {
+      const std::vector<Measurement> rows = evaluator_.source().rows(table_.cases()[k]);
+      kernels_[k].medians_ns = process_medians_ns(rows);
+      is_failed_[k] = !rows.empty() && kernels_[k].medians_ns.empty();
+      occasion.rounds = std::max(occasion.rounds, static_cast<int>(rows.size()));
+      for (const Measurement& m : rows) occasion.measured_s += m.wall_s;
+    }
   }
 }
 
@@ -64,198 +75,243 @@ GainSearch::Judged GainSearch::judged() {
     const double ns = k.medians_ns.empty() ? 0 : median(k.medians_ns);
     medians.push_back({ns, ns, ns, k.bound_ns, !k.medians_ns.empty()});
   }
+  std::vector<bool> repeatable;
+  for (const Occasion& occasion : occasions_) repeatable.push_back(may_repeat(occasion));
   Judged out;
-  for (const GainField& field : fields_) out.emplace_back(field, drawn, medians, is_failed_);
-  return out;
-}
-
-int GainSearch::rounds_of(const GainField::Member& member) const {
-  int out = std::numeric_limits<int>::max();
-  for (const std::size_t k : member.kernels) out = std::min(out, rounds_[k]);
-  return out;
-}
-
-std::vector<std::size_t> GainSearch::kernels_at(const GainField::Member& member, int round,
-                                                const std::vector<bool>& is_chosen) const {
-  std::vector<std::size_t> out;
-  for (const std::size_t k : member.kernels) {
-    if (rounds_[k] <= round && !is_chosen[k]) out.push_back(k);
+  for (const GainField& field : fields_) {
+    out.fields.emplace_back(field, drawn, medians, is_failed_);
+    out.doubts.emplace_back(field, out.fields.back(), kernels_, occasions_, medians, repeatable);
   }
   return out;
 }
 
-// As predicted, by how much predictions missed so far.
-double GainSearch::seconds_of(std::span<const std::size_t> kernels) const {
+bool GainSearch::may_repeat(const Occasion& occasion) const {
+  return occasion.rounds > 0 &&
+         occasion.rounds < (sweep_.regret ? rounds_most : sweep_.measure.rounds);
+}
+
+// As measured, or as predicted by how much predictions missed so far.
+double GainSearch::seconds_of(const Occasion& occasion) const {
+  if (occasion.measured_s > 0) return occasion.measured_s / occasion.rounds;
+  double measured_s = 0, predicted_s = 0;
+  for (const Occasion& o : occasions_) {
+    measured_s += o.measured_s;
+    predicted_s += o.rounds * o.predicted_s;
+  }
+  return occasion.predicted_s * (predicted_s > 0 && measured_s > 0 ? measured_s / predicted_s : 1);
+}
+
+double GainSearch::seconds_of(std::span<const std::size_t> occasions) const {
   double out = 0;
-  for (const std::size_t k : kernels) out += seconds_[k];
-  const double measured_s = evaluator_.measured_s();
-  return predicted_s_ > 0 && measured_s > 0 ? out * measured_s / predicted_s_ : out;
+  for (const std::size_t o : occasions) out += seconds_of(occasions_[o]);
+  return out;
 }
 
 double GainSearch::seconds_left() const { return sweep_.budget_s - evaluator_.measured_s(); }
 
-// Of the rounds that are left of what stands on a front.
-double GainSearch::rest_of_front_s(const Judged& now) const {
-  std::vector<std::size_t> kernels;
-  std::vector<bool> is_chosen(kernels_.size(), false);
+std::vector<std::size_t> GainSearch::occasions_at(const GainField::Member& member, int round,
+                                                  const std::vector<bool>& is_taken) const {
+  std::set<std::size_t> out;
+  for (const std::size_t k : member.kernels) {
+    const std::size_t o = kernels_[k].occasion;
+    if (occasions_[o].rounds <= round && !is_taken[o]) out.insert(o);
+  }
+  return {out.begin(), out.end()};
+}
+
+bool GainSearch::is_measured(const GainField::Member& member) const {
+  return std::ranges::all_of(
+      member.kernels, [&](std::size_t k) { return occasions_[kernels_[k].occasion].rounds > 0; });
+}
+
+// What gets the rounds of the sweep in the end.
+std::vector<const GainField::Member*> GainSearch::finished_last(const Judged& now) const {
+  std::vector<const GainField::Member*> out;
   for (std::size_t f = 0; f < fields_.size(); ++f) {
-    for (const std::size_t place : now[f].front()) {
-      for (const std::size_t k : fields_[f].members()[now[f].alive()[place]].kernels) {
-        if (is_chosen[k]) continue;
-        is_chosen[k] = true;
-        for (int round = rounds_[k]; round < sweep_.measure.rounds; ++round) kernels.push_back(k);
-      }
+    const BelievedField& field = now.fields[f];
+    for (const std::size_t place : field.front()) {
+      if (sweep_.regret && place != field.best()) continue;
+      out.push_back(&fields_[f].members()[field.alive()[place]]);
     }
   }
-  return seconds_of(kernels);
+  return out;
+}
+
+int GainSearch::rounds_in_the_end() const {
+  return sweep_.regret ? std::min(2, sweep_.measure.rounds) : sweep_.measure.rounds;
+}
+
+double GainSearch::rest_of_front_s(const Judged& now) const {
+  double out = 0;
+  std::vector<bool> is_taken(occasions_.size(), false);
+  for (const GainField::Member* member : finished_last(now)) {
+    for (const std::size_t o : occasions_at(*member, rounds_in_the_end() - 1, is_taken)) {
+      out += (rounds_in_the_end() - occasions_[o].rounds) * seconds_of(occasions_[o]);
+      is_taken[o] = true;
+    }
+  }
+  return out;
 }
 
 std::size_t GainSearch::tried() const {
   std::size_t out = 0;
   for (const GainField& field : fields_) {
-    for (const auto& member : field.members()) out += rounds_of(member) > 0 ? 1 : 0;
+    for (const auto& member : field.members()) out += is_measured(member) ? 1 : 0;
   }
   return out;
 }
 
 bool GainSearch::is_within_regret(const Judged& now) const {
   if (!sweep_.regret) return false;
-  return std::ranges::all_of(now, [&](const BelievedField& field) {
-    return field.alive().empty() || field.loss().expected() <= *sweep_.regret;
+  return std::ranges::all_of(now.fields, [&](const BelievedField& field) {
+    return field.alive().empty() ||
+           (field.loss().expected() <= *sweep_.regret &&
+            field.loss().probability_above(*sweep_.regret) <= broken_share);
   });
 }
 
-// Nothing where no gain is worth a second, or none of it is within the budget. A phase without any
+double GainSearch::gain_least() const { return sweep_.regret ? 1e-9 : least_worth_measuring; }
+
+// None where no gain is worth a second, or none of it is within the budget. A phase without any
 // figure gets its first whatever it takes.
-GainSearch::Action GainSearch::best_action(const Judged& now, const std::vector<bool>& is_chosen,
-                                           double left_s, bool may_try) const {
-  Action best;
-  for (std::size_t f = 0; f < fields_.size(); ++f) {
-    const BelievedField& field = now[f];
+void GainSearch::propose_first(const Judged& now, const Taken& taken, double reserved_s,
+                               Action& best) const {
+  for (std::size_t f = 0; taken.may_try && f < fields_.size(); ++f) {
+    const BelievedField& field = now.fields[f];
     for (std::size_t place = 0; place < field.alive().size(); ++place) {
-      if (field.loss().is_reported(place)) continue;
-      const GainField::Member& member = fields_[f].members()[field.alive()[place]];
-      const int round = rounds_of(member);
-      if (round >= sweep_.measure.rounds || (round == 0 && !may_try)) continue;
-      // One more round of n takes 1 / (n + 1) of what is in doubt.
-      const double gain = field.loss().gain(place) / (round + 1);
-      if (gain < gain_least) continue;
-      std::vector<std::size_t> kernels = kernels_at(member, round, is_chosen);
-      const double seconds = seconds_of(kernels);
-      const double given_s = gain >= gain_before_rounds ? left_s : left_s - rest_of_front_s(now);
-      if (seconds > given_s && field.has_figure()) continue;
-      const double worth = gain / std::max(seconds, 1e-3);
-      if (worth <= best.worth) continue;
-      best = {.field = f,
-              .place = place,
-              .round = round,
-              .kernels = std::move(kernels),
+      if (field.is_measured(place) || field.loss().is_reported(place)) continue;
+      const double gain = field.loss().gain(place);
+      if (gain < gain_least()) continue;
+      const auto& member = fields_[f].members()[field.alive()[place]];
+      std::vector<std::size_t> occasions = occasions_at(member, 0, taken.occasions);
+      const double seconds = std::max(seconds_of(occasions), seconds_least);
+      const double given_s = taken.left_s - (gain >= gain_before_rounds ? 0 : reserved_s);
+      if (is_measured(member) || (seconds > given_s && field.has_figure())) continue;
+      if (gain / seconds <= best.worth) continue;
+      best = {.occasions = std::move(occasions),
               .seconds = seconds,
-              .worth = worth};
+              .worth = gain / seconds,
+              .is_first = true,
+              .field = f,
+              .place = place};
     }
   }
-  return best;
+}
+
+void GainSearch::propose_round(const Judged& now, const Taken& taken, double reserved_s,
+                               Action& best) const {
+  for (std::size_t o = 0; o < occasions_.size(); ++o) {
+    if (taken.occasions[o]) continue;
+    double gain = 0;
+    for (const DoubtOfField& doubt : now.doubts) gain += doubt.worth(o);
+    const double seconds = std::max(seconds_of(occasions_[o]), seconds_least);
+    const double given_s = taken.left_s - (gain >= gain_before_rounds ? 0 : reserved_s);
+    if (gain < gain_least() || seconds > given_s || gain / seconds <= best.worth) continue;
+    best = {.occasions = {o}, .seconds = seconds, .worth = gain / seconds};
+  }
 }
 
 // Greedy: each as if those before it in the batch were known already.
 std::vector<GainSearch::Action> GainSearch::choose(Judged& now) const {
   std::vector<Action> out;
-  std::vector<bool> is_chosen(kernels_.size(), false);
-  double left_s = seconds_left();
+  Taken taken{.occasions = std::vector<bool>(occasions_.size(), false), .left_s = seconds_left()};
   std::size_t trials = tried();
   const auto trials_max = static_cast<std::size_t>(sweep_.trials);
   while (out.size() < batch_actions && !is_within_regret(now)) {
-    Action best = best_action(now, is_chosen, left_s, trials_max == 0 || trials < trials_max);
+    taken.may_try = trials_max == 0 || trials < trials_max;
+    const double reserved_s = rest_of_front_s(now);
+    Action best;
+    propose_first(now, taken, reserved_s, best);
+    propose_round(now, taken, reserved_s, best);
     if (best.worth == 0 || (!out.empty() && best.worth < worth_share * out.front().worth)) break;
-    left_s -= best.seconds;
-    trials += best.round == 0 ? 1 : 0;
-    for (const std::size_t k : best.kernels) is_chosen[k] = true;
-    now[best.field].loss().report(best.place);
+    taken.left_s -= best.seconds;
+    for (const std::size_t o : best.occasions) taken.occasions[o] = true;
+    if (best.is_first) {
+      ++trials;
+      now.fields[best.field].loss().report(best.place);
+    } else {
+      for (DoubtOfField& doubt : now.doubts) doubt.repeat(best.occasions.front());
+    }
     out.push_back(std::move(best));
   }
   return out;
 }
 
-void GainSearch::measure(std::span<const std::size_t> kernels, int round) {
+// The next of the sweep's, as far as the budget goes.
+std::vector<GainSearch::Action> GainSearch::rounds_of_front(const Judged& now) const {
+  std::vector<Action> out;
+  std::vector<bool> is_taken(occasions_.size(), false);
+  double left_s = seconds_left();
+  for (int round = 1; round < rounds_in_the_end() && out.empty(); ++round) {
+    for (const GainField::Member* member : finished_last(now)) {
+      Action action{.occasions = occasions_at(*member, round, is_taken)};
+      action.seconds = seconds_of(action.occasions);
+      if (action.occasions.empty() || action.seconds > left_s) continue;
+      left_s -= action.seconds;
+      for (const std::size_t o : action.occasions) is_taken[o] = true;
+      out.push_back(std::move(action));
+    }
+  }
+  return out;
+}
+
+void GainSearch::measure(std::span<const std::size_t> occasions, int round) {
   std::vector<KernelCase> cases;
-  for (const std::size_t k : kernels) {
-    if (rounds_[k] != round) continue;
-    cases.push_back(table_.cases()[k]);
-    predicted_s_ += seconds_[k];
+  for (const std::size_t o : occasions) {
+    if (occasions_[o].rounds != round) continue;
+    for (const std::size_t k : occasions_[o].kernels) cases.push_back(table_.cases()[k]);
   }
   if (cases.empty()) return;
   std::ranges::sort(cases);
   const std::vector<Measurement> rows =
       evaluator_.measure_rounds(cases, round, 1, SteadyClock::time_point::max());
   for (const Measurement& row : rows) evaluator_.source().add(row);
-  take_rows();
 }
 
 // Rounds of one number together, interleaved.
 void GainSearch::measure(std::span<const Action> batch) {
-  std::vector<std::size_t> kernels;
+  std::set<std::size_t> occasions;
+  std::set<int> rounds;
   for (const Action& action : batch) {
-    kernels.insert(kernels.end(), action.kernels.begin(), action.kernels.end());
+    occasions.insert(action.occasions.begin(), action.occasions.end());
+    for (const std::size_t o : action.occasions) rounds.insert(occasions_[o].rounds);
   }
-  std::ranges::sort(kernels);
-  kernels.erase(std::ranges::unique(kernels).begin(), kernels.end());
-  for (int round = sweep_.measure.rounds; round-- > 0;) measure(kernels, round);
-}
-
-std::vector<std::size_t> GainSearch::unfinished(const Judged& now, int round) const {
-  std::vector<std::size_t> out;
-  std::vector<bool> is_chosen(kernels_.size(), false);
-  for (std::size_t f = 0; f < fields_.size(); ++f) {
-    for (const std::size_t place : now[f].front()) {
-      const auto& member = fields_[f].members()[now[f].alive()[place]];
-      const std::vector<std::size_t> own = kernels_at(member, round, is_chosen);
-      if (seconds_of(own) > seconds_left() - seconds_of(out)) continue;
-      for (const std::size_t k : own) is_chosen[k] = true;
-      out.insert(out.end(), own.begin(), own.end());
-    }
-  }
-  return out;
-}
-
-bool GainSearch::complete() {
-  const std::size_t rows = evaluator_.rows().size();
-  for (int round = 1; round < sweep_.measure.rounds && !evaluator_.is_interrupted(); ++round) {
-    measure(unfinished(judged(), round), round);
-  }
-  return evaluator_.rows().size() > rows;
+  const std::vector<std::size_t> in_order(occasions.begin(), occasions.end());
+  for (const int round : rounds) measure(in_order, round);
 }
 
 std::vector<double> GainSearch::losses_of(const Judged& now) {
   std::vector<double> out;
-  for (const BelievedField& field : now) out.push_back(field.loss().expected());
+  for (const BelievedField& field : now.fields) out.push_back(field.loss().expected());
   return out;
 }
 
-void GainSearch::note_batch(std::span<const Action> batch, double seconds) {
-  const auto fresh = static_cast<std::size_t>(
-      std::ranges::count(batch, 0, [](const Action& a) { return a.round; }));
-  std::vector<std::string> what;
-  if (fresh > 0) what.push_back(counted(fresh, "configuration"));
-  if (batch.size() > fresh) what.push_back(counted(batch.size() - fresh, "further round"));
-  notes_.push_back(fmt::format("batch {}: {:.1f} s for {}", notes_.size() + 1, seconds,
-                               fmt::join(what, " and ")));
-}
-
-void GainSearch::note_change(const Judged& now) {
-  const std::vector<double> before = std::exchange(losses_, losses_of(now));
-  if (notes_.empty()) return;
-  for (std::size_t f = 0; f < fields_.size(); ++f) {
-    notes_.back() += fmt::format("; {} front of {}, expected loss {} (before {})",
-                                 fields_[f].name(), now[f].front().size(),
-                                 report::percent_text(losses_[f]), report::percent_text(before[f]));
+void GainSearch::note_batch(std::span<const Action> batch, double seconds, const Judged& now) {
+  const auto first = static_cast<std::size_t>(std::ranges::count(batch, true, &Action::is_first));
+  std::set<std::size_t> repeated;
+  for (const Action& action : batch) {
+    if (!action.is_first) repeated.insert(action.occasions.begin(), action.occasions.end());
   }
+  std::vector<std::string> what;
+  if (first > 0) what.push_back(counted(first, "configuration"));
+  if (!repeated.empty()) what.push_back("further rounds of " + counted(repeated.size(), "stack"));
+  std::string line = fmt::format("batch {}: {:.1f} s for {}", batches_.size() + 1, seconds,
+                                 fmt::join(what, " and "));
+  const std::vector<double> before = std::exchange(losses_, losses_of(now));
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    line += fmt::format("; {} front of {}, expected loss {} (before {})", fields_[f].name(),
+                        now.fields[f].front().size(), report::percent_text(losses_[f]),
+                        report::percent_text(before[f]));
+  }
+  if (evaluator_.context().tell) evaluator_.context().tell(line);
+  batches_.push_back(std::move(line));
 }
 
-void GainSearch::note_end() {
-  losses_ = losses_of(judged());
+void GainSearch::note_end(const Judged& now) {
+  losses_ = losses_of(now);
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const auto measured = std::ranges::count_if(
-        fields_[f].members(), [&](const auto& member) { return rounds_of(member) > 0; });
+        fields_[f].members(), [&](const auto& member) { return is_measured(member); });
     notes_.push_back(fmt::format(
         "{}: {} of {} configurations were measured; {} of the front's hypervolume is expected to "
         "be lost by that",
@@ -265,29 +321,28 @@ void GainSearch::note_end() {
 }
 
 void GainSearch::measure() {
+  Judged now = judged();
+  losses_ = losses_of(now);
   while (!evaluator_.is_interrupted()) {
-    Judged now = judged();
-    note_change(now);
-    const std::vector<Action> batch = choose(now);
-    if (batch.empty()) {
-      // A front of one process each may look another after more of them.
-      if (complete()) continue;
-      break;
-    }
+    std::vector<Action> batch = choose(now);
+    // A front of one process each may look another after more of them.
+    if (batch.empty()) batch = rounds_of_front(now);
     const double began_s = evaluator_.measured_s();
     const std::size_t rows = evaluator_.rows().size();
     measure(batch);
-    if (evaluator_.rows().size() == rows) break;  // no worker measured anything
-    note_batch(batch, evaluator_.measured_s() - began_s);
+    const bool is_measured = evaluator_.rows().size() > rows;
+    now = judged();  // what was chosen counted as known
+    if (!is_measured) break;
+    note_batch(batch, evaluator_.measured_s() - began_s, now);
   }
-  if (!evaluator_.is_interrupted()) note_end();
+  if (!evaluator_.is_interrupted()) note_end(now);
 }
 
 std::vector<Evaluation> GainSearch::evaluations() const {
   std::vector<Evaluation> out;
   for (const GainField& field : fields_) {
     for (const auto& member : field.members()) {
-      if (rounds_of(member) > 0) out.push_back(evaluator_.composed(member.configuration));
+      if (is_measured(member)) out.push_back(evaluator_.composed(member.configuration));
     }
   }
   return out;

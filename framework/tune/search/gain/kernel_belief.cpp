@@ -14,8 +14,8 @@ namespace {
 
 // Standard deviations of ln(time / guess), before anything was measured: a guess misses by a factor
 // of two, kernels that agree in every trait by a tenth of each other.
-constexpr std::array<double, kernel_traits> effect_deviation = {0.5, 0.3,  0.3,  0.3,
-                                                                0.2, 0.25, 0.25, 0.25};
+constexpr std::array<double, kernel_traits> effect_deviation = {0.5,  0.5,  0.3, 0.3,  0.2,
+                                                                0.25, 0.25, 0.5, 0.25, 0.25};
 constexpr double own_deviation = 0.12;
 constexpr double scale_weight = 12;     // kernels that the prior size of errors counts as
 constexpr double scatter_prior = 0.03;  // of process medians on a quiet machine
@@ -35,6 +35,15 @@ std::string rows_of(const Params& params) {
   return out;
 }
 
+// A product of few rows waits for memory or starts, one of many computes, whatever their number is.
+std::string rows_class_of(const Params& params) {
+  double rows = 1;
+  for (const char* name : {"m", "rows", "tokens", "batch", "queries", "new_tokens"}) {
+    if (const auto value = params.find(name)) rows *= static_cast<double>(*value);
+  }
+  return rows < 2 ? "one row" : rows < 16 ? "few rows" : rows < 128 ? "rows" : "many rows";
+}
+
 // A clock may be too coarse for it: nothing is learned from that.
 bool has_time(const BelievedKernel& k) { return !k.medians_ns.empty() && median(k.medians_ns) > 0; }
 
@@ -47,15 +56,19 @@ BelievedKernel believed_kernel(const KernelCase& k, const CaseBound& bound, cons
   const std::string& op = k.problem.op;
   const std::string dtype = std::string(dtype_name(bound.work.compute_dtype));
   const std::string limiter = text_of(bound.bound.limiter());
-  out.traits = {
-      "any",
-      op,
-      "in " + dtype,
-      op + " in " + dtype,
-      std::to_string(k.parts) + " parts, " + std::to_string(k.shards_at_once) + " at once",
-      op + " in " + dtype + " by " + limiter,
-      op + " in " + dtype + " of " + rows_of(k.problem.params),
-      k.problem.text()};
+  const std::string shards =
+      std::to_string(k.parts) + " parts, " + std::to_string(k.shards_at_once) + " at once";
+  out.traits = {"any",
+                op,
+                "in " + dtype,
+                op + " in " + dtype,
+                shards,
+                op + " in " + dtype + " by " + limiter,
+                op + " in " + dtype + " on " + shards,
+                op + " in " + dtype + " of " + rows_class_of(k.problem.params),
+                op + " in " + dtype + " of " + rows_of(k.problem.params),
+                k.problem.text()};
+  out.ceiling = limiter + " in " + dtype;
   return out;
 }
 
@@ -82,6 +95,7 @@ std::vector<BelievedKernel> believed_kernels(const MeasuredEvaluator& evaluator,
 
 KernelBelief::KernelBelief(std::span<const BelievedKernel> kernels) : kernels_(kernels) {
   learn_scatter();
+  learn_floors();
   number_traits();
   regress();
 }
@@ -95,6 +109,13 @@ void KernelBelief::learn_scatter() {
     freedom += static_cast<double>(k.medians_ns.size() - 1);
   }
   scatter_ = std::sqrt(squares / freedom);
+}
+
+void KernelBelief::learn_floors() {
+  for (const BelievedKernel& k : kernels_) {
+    double& floor = floors_.try_emplace(k.ceiling, 1).first->second;
+    if (has_time(k) && k.bound_ns > 0) floor = std::min(floor, median(k.medians_ns) / k.bound_ns);
+  }
 }
 
 // Those of measured kernels first: of the others nothing was learned. A trait of one kernel alone
@@ -171,7 +192,7 @@ std::vector<KernelTime> KernelBelief::draw(std::uint64_t seed, std::uint64_t num
     if (k.medians_ns.empty()) {
       double sum = scale_ * std::sqrt(own_variance_[i]) * own;
       for (const std::size_t e : effects_[i]) sum += effect[e];
-      ns = k.guess_ns * std::exp(sum);
+      ns = std::max(k.guess_ns * std::exp(sum), floors_.at(k.ceiling) * k.bound_ns);
     } else {
       const auto processes = static_cast<double>(k.medians_ns.size());
       const double state =
@@ -179,7 +200,6 @@ std::vector<KernelTime> KernelBelief::draw(std::uint64_t seed, std::uint64_t num
       const double together = std::sqrt(common_share) * state + std::sqrt(1 - common_share) * own;
       ns = median(k.medians_ns) * std::exp(scatter_ * together / std::sqrt(processes));
     }
-    ns = std::max(ns, k.bound_ns);
     out.push_back({ns, ns, ns, k.bound_ns, true});
   }
   return out;

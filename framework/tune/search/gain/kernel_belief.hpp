@@ -19,12 +19,13 @@ namespace halmark::tune {
 
 // What a kernel shares with others, the most general first; errors of those that agree in one are
 // correlated by its part of the variance.
-inline constexpr std::size_t kernel_traits = 8;
+inline constexpr std::size_t kernel_traits = 10;
 
 struct BelievedKernel {
   double bound_ns = 0;  // no draw is below it; 0 = not known
   double guess_ns = 0;  // of nothing but the device: where the belief begins
   std::array<std::string, kernel_traits> traits;
+  std::string ceiling = {};             // what the bound is made of: "memory", "compute in s8"
   std::vector<double> medians_ns = {};  // of the processes that measured it, see process_medians_ns
   std::size_t occasion =
       0;  // those of one number are measured together, in one state of the machine
@@ -38,7 +39,9 @@ std::vector<BelievedKernel> believed_kernels(const MeasuredEvaluator& evaluator,
 // linear regression; Gelman et al., Bayesian Data Analysis, 3rd ed., 14.2 and 15): what was
 // measured teaches the effects, and how large they are altogether (inverse gamma scale). Times that
 // were measured scatter about their median as processes do, by what rounds of all kernels show, and
-// most of that is common to what was measured together. A function of the kernels.
+// most of that is common to what was measured together. A bound is of peaks that were measured:
+// where a kernel was faster than its own, the others under that ceiling may be, too. A function of
+// the kernels.
 class KernelBelief {
  public:
   explicit KernelBelief(std::span<const BelievedKernel> kernels);
@@ -50,11 +53,13 @@ class KernelBelief {
 
  private:
   void learn_scatter();
+  void learn_floors();
   void number_traits();
   void regress();
 
   std::span<const BelievedKernel> kernels_;
   double scatter_ = 0, scale_ = 1;
+  std::map<std::string, double> floors_;           // by ceiling, of the bound
   std::vector<std::vector<std::size_t>> effects_;  // by kernel: its numbered traits
   std::vector<double> own_variance_;               // by kernel: what it shares with no other
   std::vector<double> prior_variance_;             // by effect
