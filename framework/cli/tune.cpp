@@ -121,10 +121,11 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   report.notes = tune::notes_of(run);
   report.rivals = run.rivals;
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
+  const bool color = use_color(s.global);
   CommandResult result = {
       {.data = {},
-       .text = (s.options.is_brief ? brief_text : static_cast<decltype(&brief_text)>(report_text))(
-           report, use_color(s.global), stdout_columns())},
+       .text = s.options.is_brief ? brief_text(report, color, stdout_columns())
+                                  : report_text(report, color, stdout_columns())},
       tune::exit_code_of(run, plan.sweep())};
   report.notes.insert(report.notes.begin(), run.batches.begin(), run.batches.end());  // told before
   result.data = report_json(report);
