@@ -69,8 +69,7 @@ Action add_devices(OptionSet& app) {
   const auto lists_known = app.add_flag("--known", "List the devices of configs/devices instead");
   const auto names_paths =
       app.add_flag("--paths", "Name the kernel and implementation that each op takes here")
-          .excludes("--known")
-          .excludes("device");
+          .excludes("--known");
   app.add_option("--where", query->where,
                  "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"")
       .with("--known");
@@ -80,6 +79,9 @@ Action add_devices(OptionSet& app) {
       .with("--known");
   return [=](const GlobalOptions& options) {
     if (*names_paths) {
+      if (!names->empty()) {
+        throw refused("--paths is of the devices here", names->front(), "leave the name out");
+      }
       return tune::paths_view(tune::op_paths(find_plugins(options), worker_limits_of(options)));
     }
     if (!*lists_known && names->empty()) {

@@ -37,6 +37,8 @@ std::array<std::string, tune::kernel_traits> traits_of(const Candidate& candidat
           problem.op,
           "in " + std::string(dtype_name(work.compute_dtype)),
           candidate.family,
+          "alone",
+          cell_of(place, 8),
           cell_of(place, 4),
           cell_of(place, 2),
           cell_of(place, 1),
@@ -62,6 +64,7 @@ Choice::Choice(std::span<const Candidate> candidates, const Device& device, int 
     k.bound_ns = bounds.of(c.kernel).bound.ns();
     k.guess_ns = std::max(predicted_kernel_ns(c.kernel, &device, threads), k.bound_ns);
     k.traits = traits_of(c);
+    k.ceiling = c.family;
     k.occasion = i;
     const std::size_t family = numbers.try_emplace(c.family, numbers.size()).first->second;
     families_.resize(numbers.size());

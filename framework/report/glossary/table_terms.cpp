@@ -84,7 +84,7 @@ constexpr Term table_entries[] = {
      "bytes / time", "bench, report"},
     {"implementation", "name", "What the plugin dispatched, in its own words.", "",
      "bench, report, winners, devices"},
-    {"library", "name", "Whose code an implementation is, and its version.", "", "devices"},
+    {"library", "", "Whose code an implementation is, and its version.", "", "devices"},
     {"fitted", "fitted from|held out|measuring all|of steps",
      "Of an onboarded device: kernels that its forecasts rest on, those that they may be chosen "
      "from, and those kept back to judge them; how long measuring all takes, and which part of the "

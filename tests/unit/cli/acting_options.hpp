@@ -72,6 +72,7 @@ inline constexpr const char* acting_options = R"(
   folder missing
   --markdown
 > devices --known
+  ! --paths: asks plugins: tests/unit/tune/devices
   ! --known: without it plugins are asked: tests/integration/devices
   device h100
   --where 'memory_bytes >= 80e9'
@@ -157,6 +158,8 @@ inline constexpr const char* acting_options = R"(
   --sequence-parallel
 > model gpt-3-125m --phase training --device h100-sxm|simulate gpt-3-125m --phase training --device h100-sxm --html page.html|simulate step gpt-3-125m --phase training --device h100-sxm --html page.html|simulate training gpt-3-125m --device h100-sxm --html page.html
   --optimizer sgd
+> model qwen3-0.6b --device h100-sxm|simulate qwen3-0.6b --device h100-sxm|simulate step qwen3-0.6b --device h100-sxm|simulate training qwen3-0.6b --device h100-sxm
+  --engine vllm
 > simulate qwen3-0.6b --device h100-sxm|simulate step qwen3-0.6b --device h100-sxm|simulate training qwen3-0.6b --device h100-sxm
   --latency nosuch
   --runs 3
@@ -528,6 +531,8 @@ inline constexpr const char* acting_options = R"(
   --keep-nights 2
   --older-than 30d
   ! --dry-run: changes the database: tests/integration/databases
+> onboard --out a --plan
+  ! --out --backend --device --dtype --minutes --goal --seed --plan: asks a plugin: tests/unit/onboard
 > record --out a.json --from %f/dense.db
   --from %f/moe.db
   ! --minutes --backend --device --out: measures: tests/integration/bench
