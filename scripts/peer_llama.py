@@ -60,7 +60,7 @@ def write_model(config, of_type, path):
 
 
 def bench_options(model, step, tokens, threads):
-    """A prompt of so many tokens, or a few tokens behind so many others."""
+    """A prompt of `tokens`, or a few tokens behind `tokens` others."""
     options = ["-p", str(tokens), "-n", "0"] if step == "prefill" else ["-p", "0", "-n", str(TOKENS), "-d", str(tokens)]
     return ["-m", str(model), "-t", str(threads), "-r", "3", "-o", "json", *options]
 

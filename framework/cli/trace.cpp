@@ -20,7 +20,7 @@ namespace {
 
 struct PredictionRequest {
   std::string backend = "cpu", device = "0";
-  std::optional<int> rounds;  // absent: as many as this machine needs
+  std::optional<int> rounds;  // absent: what this machine needs
   double seconds = 0.2;       // per kernel and round
 };
 

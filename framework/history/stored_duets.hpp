@@ -18,7 +18,7 @@ struct PooledDuet {
   Duet duet;  // pairs that chose the kernel first, of all its nights
 };
 // By the key of the kernel, over these runs (oldest first); of a run the last one. Another pair of
-// builds begins anew, and so does what comes behind a duet that ended with a fault.
+// builds starts again at zero, and so does what comes behind a duet that ended with a fault.
 std::map<std::string, PooledDuet> pooled_duets(const Store& store,
                                                std::span<const std::int64_t> runs);
 

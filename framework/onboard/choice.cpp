@@ -20,7 +20,7 @@ constexpr double process_scatter = 0.03;
 // Below it a correlation of so few draws says nothing.
 constexpr double correlation_least = 0.25;
 
-// The cell of so many correlation lengths in which a problem lies.
+// The cell, of this number of correlation lengths, in which a problem lies.
 std::string cell_of(const InterpolationPlace& place, double lengths) {
   std::string out = place.group;
   for (const double at : place.at)

@@ -74,7 +74,7 @@ Device DeviceFiles::device() const {
 void DeviceFiles::write(Outcome& outcome, const std::string& evidence) {
   put("evidence.csv", evidence);
   put("report.json", outcome_json(plan_, outcome).dump(1) + '\n');
-  // Whoever lists devices meanwhile finds one where the device file is: it comes last.
+  // A list of devices made meanwhile has one where the device file is: it comes last.
   const std::string device = device_text(plan_.device);
   sums_[device_file_name] = sha256_of(device);
   std::string sums;

@@ -26,7 +26,7 @@ bool is_name(const std::string& name) {
   });
 }
 
-// How many of `seconds` fit into `limit`, and at least so many.
+// How many of `seconds` fit into `limit`, and at least that number.
 template <class Items>
 std::size_t that_fit(const Items& items, double limit, std::size_t least, double& sum) {
   std::size_t out = 0;

@@ -47,8 +47,8 @@ class RecordedKernels {
 // One replay. `seed` is the sweep's, and says which recorded process is met in which round; rounds
 // beyond those that were recorded draw one of them for each stack. `scatter` > 0: instead,
 // processes of a quiet machine are drawn about the recorded medians, with that relative deviation,
-// 0.7 of the variance common to the kernels of a stack. Whoever asks for some kernels of a stack
-// pays for all of it, as a campaign does.
+// 0.7 of the variance common to the kernels of a stack. A search that asks for some kernels of a
+// stack pays for all of it, as a campaign does.
 class SweepReplay : tune::KernelMeasurer {
  public:
   SweepReplay(const RecordedKernels& recorded, Sweep sweep, std::uint64_t seed, double scatter);

@@ -43,7 +43,7 @@ std::string without_host(const std::string& fingerprint) {
   return fingerprint.substr(0, fingerprint.find('@'));
 }
 
-// Ceilings that nobody measured stay where a kernel is bounded by them: of others nothing here
+// Ceilings without a measurement stay where a kernel is bounded by them: of others nothing here
 // could say whether they are true.
 Device without_owner(Device device, const std::vector<RecordKernel>& kernels) {
   std::set<Dtype> used;

@@ -11,7 +11,7 @@
 namespace halmark::history {
 namespace {
 
-// What a history looks at, too: kernels that nobody measured for longer say little.
+// What a history looks at, too: kernels without a row for longer say little.
 constexpr std::size_t runs_looked_at = 60;
 
 std::string device_name(const Measurement& row) {

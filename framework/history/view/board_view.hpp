@@ -19,7 +19,7 @@ void write_board(const Board& board, const std::vector<std::string>& paths);
 
 // What the looks share.
 report::Table board_table(const Board& board);
-// A row for each class of the best machines, as many as a page can hold.
+// A row for each class of the best machines, up to what a page can hold.
 report::Table board_classes(const Board& board);
 inline constexpr std::size_t board_class_rows_max = 1200;
 // What the tables rest on, a sentence each.

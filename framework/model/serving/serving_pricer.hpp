@@ -18,8 +18,8 @@ namespace halmark {
 // Bytes/s of one device, one direction, over what so many devices of a deployment span.
 using FabricRate = std::function<double(std::int64_t devices)>;
 
-// So many clients against one engine of a layout, request by request, as ServedEvents have it.
-// Nothing when a step has no time.
+// So many clients against one engine of a layout, request by request, as simulate_closed_loop has
+// it. Nothing when a step has no time.
 using ClosedLoop = std::function<std::optional<ClosedLoopFigures>(
     StepPricer&, StepPricer::Layout, const RequestShape&, std::int64_t clients,
     std::int64_t token_budget)>;

@@ -40,7 +40,7 @@ export function read_address(words) {
 
 // Whether a control says something in the phase that is chosen.
 export function matters(name) {
-  // A file has prompts that are new as a whole, and nobody who computes.
+  // A file has prompts that are new as a whole, and computes nothing.
   if ((name === "new" || name === "measured") && grid) return false;
   if (name === "arrivals") return state.phase === "serving";
   if (name === "clients" || name === "rate") return state.phase === "serving" && state.arrivals === name;

@@ -81,8 +81,7 @@ static constexpr std::int64_t stream_scratch_floats(std::int64_t head_dim) {
   return stream_rows_max * (stream_keys + padded_lanes) + stream_rows_max +
          stream_keys * padded_width(head_dim);
 }
-// Matrix units take whole tiles of rows: queries and sums of a tile have so many, the last ones
-// zero.
+// Matrix units take whole tiles of rows: queries and sums are padded to them with zeros.
 constexpr std::int64_t tile_rows_padding = 32;
 static constexpr std::int64_t padded_rows(std::int64_t rows) {
   return (rows + tile_rows_padding - 1) / tile_rows_padding * tile_rows_padding;

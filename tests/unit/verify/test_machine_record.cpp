@@ -1,5 +1,5 @@
 // Records of machines: what is written verifies, and what was changed in one place does not,
-// whoever makes its checksum again.
+// also where its checksum is made again.
 #include "verify/machine_record.hpp"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ class MachineRecords : public testing::Test {
   // Products of 64 rows at half of the peak, of a single row at half of the bandwidth; copies.
   void store(int kernels, std::int64_t samples) {
     const auto journal = open_store(database_);
-    const std::int64_t run = journal->begin_run({.command = "halmark bench --db /srv/somebody/x",
+    const std::int64_t run = journal->begin_run({.command = "halmark bench --db /srv/a-user/x",
                                                  .fingerprint = "cpu-0011@host",
                                                  .tool_version = "0.1",
                                                  .started_utc = "2026-01-02T02:00:00Z"});
@@ -90,7 +90,7 @@ class MachineRecords : public testing::Test {
       }
     }
     journal->append(run, rows);
-    for (const char* model : {"gpt2", "/srv/somebody/config.json"}) {
+    for (const char* model : {"gpt2", "/srv/a-user/config.json"}) {
       const Configuration step{.model = model,
                                .workload = {.phase = Phase::decode, .batch = 4, .context = 128}};
       journal->append(run, Evaluation{.configuration = step});
@@ -120,7 +120,7 @@ class MachineRecords : public testing::Test {
   std::string database_ = folder_ / "a.db", text_;
 };
 
-TEST_F(MachineRecords, what_is_written_follows_from_its_samples_and_names_nobody) {
+TEST_F(MachineRecords, what_is_written_follows_from_its_samples_and_names_no_host) {
   store(4, 40);
   const std::string path = written();
   const RecordCheck check = check_record(path);
@@ -129,7 +129,7 @@ TEST_F(MachineRecords, what_is_written_follows_from_its_samples_and_names_nobody
   EXPECT_EQ(check.rounds, 36u);
   EXPECT_EQ(check.steps, 1u);
   EXPECT_THAT(record_check_text(check, path), HasSubstr("cannot be told"));
-  EXPECT_THAT(text_, Not(testing::AnyOf(HasSubstr("somebody"), HasSubstr("@host"))));
+  EXPECT_THAT(text_, Not(testing::AnyOf(HasSubstr("a-user"), HasSubstr("@host"))));
   const MachineRecord record = history::read_record(path);
   EXPECT_EQ(record.left_out.at("steps of a model that is named by its path"), 1);
   // At half of each ceiling, of samples within 5 %.

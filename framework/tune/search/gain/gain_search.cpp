@@ -24,7 +24,7 @@ constexpr double gain_before_rounds = 0.01;
 // A regret is reached when it is what is expected to be lost, and more than it is lost in no more
 // of the draws than this: what is stated is to hold.
 constexpr double broken_share = 0.1;
-// Of one stack, where a regret asks for them: what so many do not tell, no further one does.
+// Of one stack, where a regret asks for them: what 32 of them do not tell, no further one does.
 constexpr int rounds_most = 32;
 // No seconds are too few to be counted.
 constexpr double seconds_least = 1e-3;

@@ -157,8 +157,8 @@ bool is_small(const TunePlan& plan, const ServedCosts& costs) {
 // them, and the reverse.
 constexpr double nearly = 1.3;
 
-// What is printed has the figures of the events: the front anew, among the formula's front and what
-// nearly keeps the levels.
+// What is printed has the figures of the events: the front is searched again among the formula's
+// front and what nearly keeps the levels.
 void settle(const TuneProblem& problem, ServedEvaluator& evaluator, const ServedCosts& costs,
             ServedReport& out) {
   Events events(evaluator, costs);
