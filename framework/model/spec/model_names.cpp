@@ -26,8 +26,9 @@ bool is_of_hub(std::string_view name) {
 }
 
 constexpr auto free_words = std::to_array<std::string_view>(
-    {"instruct", "chat", "it", "hf", "base", "pt", "thinking", "reasoning", "dynamic", "block",
-     "quantized", "quant", "bnb", "mlx", "meta", "nvidia", "autoround", "preview"});
+    {"instruct",  "chat",    "it",        "hf",        "base",  "pt",  "thinking",
+     "reasoning", "dynamic", "block",     "quantized", "quant", "bnb", "mlx",
+     "meta",      "nvidia",  "autoround", "preview",   "qat",   "ud"});
 
 struct PrecisionWord {
   std::string_view word, recipe;
@@ -49,7 +50,23 @@ constexpr auto precision_words = std::to_array<PrecisionWord>({{"awq", "awq"},
                                                                {"fp8", "fp8"},
                                                                {"bf16", "bf16"},
                                                                {"fp16", "f16"},
+                                                               {"q4", "w4a16"},
+                                                               {"iq4", "w4a16"},
+                                                               {"q8", "w8a16"},
                                                                {"gguf", "w4a16"}});
+
+// Widths that no recipe has: only the header of the weights says what they are.
+constexpr auto widths_of_files =
+    std::to_array<std::string_view>({"q2", "q3", "q5", "q6", "iq1", "iq2", "iq3", "tq1", "tq2",
+                                     "2bit", "3bit", "5bit", "6bit", "exl2", "exl3"});
+// Behind the width in the name of a type: Q4_K_M, Q8_0, IQ4_XS.
+constexpr auto type_endings =
+    std::to_array<std::string_view>({"0", "1", "k", "s", "m", "l", "xl", "xs", "xxs", "nl"});
+
+bool is_revision(std::string_view word) {
+  return word.size() == 2 && word[0] == 'v' &&
+         std::isdigit(static_cast<unsigned char>(word[1])) != 0;
+}
 
 bool is_date_word(std::string_view word) {
   return (word.size() == 4 || word.size() == 6 || word.size() == 8) &&
@@ -61,7 +78,8 @@ std::vector<std::string> words_of(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 = 0
   std::vector<std::string> out = {""};
   for (const char c : name) {
-    const bool ends = c == '-' || c == '_' || c == ' ' || (c == '.' && out.back() == "quantized");
+    const bool ends = std::string_view("-_: ").find(c) != std::string_view::npos ||
+                      (c == '.' && out.back() == "quantized");
     if (ends) {
       out.emplace_back();
     } else {
@@ -127,13 +145,20 @@ PastedName pasted_name(std::string_view name) {
     return std::ranges::find(precision_words, word, &PrecisionWord::word);
   };
   auto first = precision_words.end();
-  for (const std::string& word : words) first = std::min(first, find(word));
+  for (const std::string& word : words) {
+    first = std::min(first, find(word));
+    if (contains(widths_of_files, word)) out.of_file = word;
+  }
   if (first != precision_words.end()) out.precision = first->recipe;
   for (const bool has_dates : {true, false}) {
     std::string shorter;
+    bool is_behind = false;  // a word that names how the weights are stored
     for (const std::string& word : words) {
-      const bool is_free = contains(free_words, word) || find(word) != precision_words.end() ||
+      const bool is_width = find(word) != precision_words.end() || contains(widths_of_files, word);
+      const bool is_free = is_width || contains(free_words, word) ||
+                           (is_behind && (contains(type_endings, word) || is_revision(word))) ||
                            (!has_dates && is_date_word(word));
+      is_behind = is_behind || is_width;
       if (!is_free) append_item(shorter, "-", word);
     }
     if (!shorter.empty()) out.shorter.push_back(std::move(shorter));

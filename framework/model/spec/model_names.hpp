@@ -21,6 +21,7 @@ std::string normalised(std::string_view name, Points points);
 struct PastedName {
   std::vector<std::string> shorter;  // the name without them, with most of its words first
   std::string precision;             // a recipe of precision_of, "fp8"; "" = no word says
+  std::string of_file;               // "q6": a width without recipe, known from the weights alone
 };
 PastedName pasted_name(std::string_view name);
 

@@ -271,6 +271,11 @@ FoundModel find_model(std::string_view id_or_path, const std::vector<fs::path>& 
     if (near.empty() && family.empty()) near = nearest(shorter, known);
     found = find_listing(shorter, listings);
     if (found == nullptr) continue;
+    if (!pasted.of_file.empty()) {
+      throw refused("weights in '" + pasted.of_file + "' are not known by the name '" +
+                        printable(id_or_path) + "'",
+                    {}, "name their file, or " + found->id + " with --dtype w4a16 or w8a16");
+    }
     pasted.shorter = {shorter};
     return {found->file, false, std::move(pasted)};
   }
@@ -364,12 +369,17 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
     return spec;
   }
   ModelSpec spec = read_document(document, where, found.pasted.shorter.front());
-  // The checkpoint that was named, by the owner of the one that it is a variant of.
+  // The checkpoint that was named, without the address of its hub, by the owner of the one that it
+  // is a variant of; a tag ("llama3.3:70b-instruct-q4_0") is of another registry.
   const auto slash = spec.checkpoint.find('/');
-  const bool has_owner = id_or_path.find('/') != std::string_view::npos;
-  spec.checkpoint =
-      (has_owner || slash == std::string::npos ? "" : spec.checkpoint.substr(0, slash + 1)) +
-      std::string(id_or_path);
+  const auto end_of_owner = id_or_path.rfind('/');
+  if (end_of_owner != std::string_view::npos && end_of_owner > 0) {
+    const auto before = id_or_path.rfind('/', end_of_owner - 1);
+    spec.checkpoint = id_or_path.substr(before + 1);  // npos + 1 = 0
+  } else if (id_or_path.find(':') == std::string_view::npos) {
+    spec.checkpoint = (slash == std::string::npos ? "" : spec.checkpoint.substr(0, slash + 1)) +
+                      std::string(id_or_path);
+  }
   spec.id = id_or_path;
   name_precision(found.pasted.precision, spec);
   return spec;

@@ -56,32 +56,40 @@ class Question {
     used_.resize(words_.size());
     find_devices(devices);
     find_model(models);
+    find_dtypes();
     find_durations();
     find_numbers();
   }
 
-  // Of two models each has its line.
+  // Of two models, or of two precisions of one, each has its line.
   std::string command() {
     const std::string line = command_of_model();
-    if (other_.empty() || devices_.size() > 1) return line;
-    std::swap(model_, other_);
+    if (devices_.size() > 1 || (other_.empty() && other_dtype_.empty())) return line;
+    if (other_.empty()) {
+      std::swap(dtype_, other_dtype_);
+    } else {
+      std::swap(model_, other_);
+    }
     return line + "; halmark " + command_of_model();
   }
 
  private:
   std::string command_of_model() const {
     if (devices_.size() > 1) {
-      return "compare-devices " + devices_[0] + ' ' + devices_[1] + option("--model", model_);
+      return "compare-devices " + devices_[0] + ' ' + devices_[1] + option("--model", model_) +
+             (model_.empty() ? "" : option("--dtype", dtype_));
     }
     if (model_.empty()) return without_model();
-    const std::string device = option("--device", devices_.empty() ? "" : devices_[0]);
+    const std::string device =
+        option("--device", devices_.empty() ? "" : devices_[0]) + option("--dtype", dtype_);
+    const bool is_named = !devices_.empty();
     const std::string ranks = option("--devices", count_ == "1" ? "" : count_);
-    if (!measured_.empty() && !device.empty()) {
+    if (!measured_.empty() && is_named) {
       return "model " + model_ + device + ranks + option("--batch", batch_) +
              option("--context", context_) + ' ' + measured_;
     }
     const std::string lengths = option("--input", input_) + option("--output", output_);
-    const std::string some_device = device.empty() ? " --device DEVICE" : device;
+    const std::string some_device = is_named ? device : " --device DEVICE" + device;
     const bool names_load =
         !rate_.empty() || (!users_.empty() && says({"many", "need", "size", "cluster", "enough"}));
     if (count_.empty() && names_load && !says({"tokens/s", "tok/s", "tps"})) {
@@ -94,9 +102,12 @@ class Question {
                  ? "plan-size " + model_ + some_device + " --tokens TOKENS --days DAYS"
                  : "model " + model_ + " --phase training" + device + option("--devices", count_);
     }
-    if (device.empty() && says({"gpu", "gpus", "hardware", "card", "cards", "device"}) &&
-        says({"which", "what", "cheapest", "best", "buy", "rent"})) {
-      return "compare-devices DEVICE DEVICE --model " + model_;
+    if (!is_named && says({"gpu", "gpus", "hardware", "card", "cards", "device"})) {
+      if (says({"which", "what", "cheapest", "best", "buy", "rent"})) {
+        return "compare-devices DEVICE DEVICE --model " + model_ + option("--dtype", dtype_);
+      }
+      // How many it takes is said where it does not fit on one.
+      if (says({"many"})) return "model " + model_ + some_device;
     }
     std::string engine;
     for (const char* name : {"vllm", "sglang", "trtllm"}) {
@@ -111,10 +122,9 @@ class Question {
              option("--ttft", ttft_) + option("--tpot", tpot_) + option("--as", engine);
     }
     if (says({"context"}) && says({"long", "longest", "max", "maximum", "how"})) {
-      return "model " + model_ + device + ranks + option("--batch", users_) + " --max-context";
+      return "model " + model_ + some_device + ranks + option("--batch", users_) + " --max-context";
     }
-    if (!device.empty() && !input_.empty() &&
-        (!output_.empty() || !users_.empty() || says({"ttft"}))) {
+    if (is_named && !input_.empty() && (!output_.empty() || !users_.empty() || says({"ttft"}))) {
       return "model " + model_ + device + ranks +
              option("--concurrency", users_.empty() ? "1" : users_) + option("--input", input_) +
              option("--output", output_.empty() ? "200" : output_);
@@ -263,8 +273,23 @@ class Question {
       if (!has(run, std::isalpha) || run.find('-') == std::string::npos) return false;
       const std::vector<std::string> named = with_words_of(run, known);
       if (!named.empty()) (model_.empty() ? model_ : other_) = named.front();
+      if (!named.empty()) dtype_ = pasted_name(run).precision;
       return !named.empty();
     });
+  }
+
+  void find_dtypes() {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (used_[i]) continue;
+      // "4-bit" and "4 bits" are "4bit".
+      std::string word = normalised(words_[i], Points::kept);
+      if (is_one_of(i + 1, {"bit", "bits"})) word += "bit";
+      const std::string recipe = pasted_name(word).precision;
+      if (recipe.empty()) continue;
+      used_[i] = true;
+      (dtype_.empty() ? dtype_ : other_dtype_) = recipe;
+    }
+    if (other_dtype_ == dtype_) other_dtype_.clear();
   }
 
   // "30 ms", "30ms", "1s": as an option takes it.
@@ -332,7 +357,7 @@ class Question {
   std::vector<bool> used_;
   std::vector<std::string> devices_;
   std::string model_, other_, count_, input_, output_, context_, rate_, users_, batch_;
-  std::string ttft_, tpot_, measured_;
+  std::string ttft_, tpot_, measured_, dtype_, other_dtype_;
 };
 
 }  // namespace

@@ -53,6 +53,16 @@ TEST(ShippedModels, names_as_they_are_pasted_give_shape_and_precision) {
            Row{"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3", "", "deepseek-ai/DeepSeek-V3-0324"},
            Row{"unsloth/gpt-oss-120b-BF16", "gpt-oss-120b", "bf16", "unsloth/gpt-oss-120b-BF16"},
            Row{"unsloth/Qwen3-32B-GGUF", "qwen3-32b", "w4a16", "unsloth/Qwen3-32B-GGUF"},
+           Row{"unsloth/Qwen3-8B-GGUF:Q4_K_M", "qwen3-8b", "w4a16", "unsloth/Qwen3-8B-GGUF:Q4_K_M"},
+           Row{"hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q8_0", "llama-3.2-3b", "w8a16",
+               "bartowski/Llama-3.2-3B-Instruct-GGUF:Q8_0"},
+           Row{"qwen3-8b-ud-iq4_xs", "qwen3-8b", "w4a16", "Qwen/qwen3-8b-ud-iq4_xs"},
+           Row{"google/gemma-3-27b-it-qat-q4_0-gguf", "gemma-3-27b", "w4a16",
+               "google/gemma-3-27b-it-qat-q4_0-gguf"},
+           Row{"llama3.3:70b-instruct-q4_K_M", "llama-3.1-70b", "w4a16",
+               "meta-llama/Llama-3.3-70B-Instruct"},
+           Row{"nvidia/DeepSeek-R1-0528-FP4-v2", "deepseek-v3", "nvfp4",
+               "nvidia/DeepSeek-R1-0528-FP4-v2"},
            Row{"google/gemma-3-27b-it", "gemma-3-27b", "", "google/gemma-3-27b-it"},
            Row{"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b-v0.1", "",
                "mistralai/Mixtral-8x7B-Instruct-v0.1"},
@@ -72,6 +82,11 @@ TEST(ShippedModels, names_as_they_are_pasted_give_shape_and_precision) {
     const std::string line = refusal_line([&] { shipped(name); });
     EXPECT_THAT(line, AllOf(HasSubstr("unknown model"), HasSubstr("of that family"))) << line;
   }
+  for (const char* name : {"Qwen3-8B-Q6_K", "Qwen/Qwen3-32B-MLX-6bit", "turboderp/Qwen3-8B-exl3"}) {
+    EXPECT_THAT(refusal_line([&] { shipped(name); }), HasSubstr("name their file, or qwen3-"));
+  }
+  EXPECT_THAT(refusal_line([] { shipped("deepseek-r1:7b"); }), HasSubstr("unknown model"))
+      << "a distilled one";
   EXPECT_THAT(refusal_line([] { shipped("mistralai/Mistral-7B-Instruct-v0.3"); }),
               HasSubstr("family mistral-7b-v0.1"));
 }
