@@ -4,7 +4,7 @@ import {ask, grid, query_of, taken_token} from "./source.js";
 import {learn, show_words} from "./glossary.js";
 import {begin_controls, set_state, show_layouts} from "./controls.js";
 import {asked_state, permalink, read_address, short_strategy} from "./state.js";
-import {show_figures, show_layout_table, show_missing_figures, show_more_figures, show_operators} from "./figures.js";
+import {keep_figures, show_figures, show_layout_table, show_missing_figures, show_more_figures, show_operators} from "./figures.js";
 import {show_serving} from "./serving.js";
 import {show_fabric} from "./fabric.js";
 import {show_sharding} from "./sharding.js";
@@ -163,6 +163,7 @@ async function begin() {
     const link = `${permalink()}&x=${axes.x}&y=${axes.y}`;
     try { await navigator.clipboard.writeText(link); notify("The link is copied: it opens this state.", true); } catch { history.replaceState(null, "", link); notify("The link is in the address bar: it opens this state.", true); }
   });
+  document.getElementById("keep").addEventListener("click", () => keep_figures(document.getElementById("title").textContent));
   window.addEventListener("hashchange", () => {
     const said = new URLSearchParams(location.hash.slice(1));
     if (!said.has("model")) return;

@@ -223,6 +223,7 @@ export function begin_controls(documents, on_change) {
     slider("new", "New tokens of it", "new tokens"),
     selected("dtype", "Types", "recipe", () => [["", known.recipes.map((name) => option(name, name))]]),
     number("measured", "Your step, ms", "own figure", "such as 8.1"),
+    number("price", "Price, USD/h each", "cost", "of a device"),
     selected("micro", "Micro-batch", "micro-batch", choices([["", "as large as it can be"], ...[1, 2, 4, 8, 16, 32].map((n) => [String(n), String(n)])])),
     selected("recompute", "Recomputed", "recomputation", choices(["none", "selective", "alternate", "full"].map((word) => [word, word]))),
     selected("optimizer", "Optimizer", "optimizer", choices(["adam", "adam8bit", "momentum", "sgd", "none"].map((word) => [word, word]))),

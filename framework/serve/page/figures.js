@@ -1,11 +1,12 @@
 // The figures of a step: the four that are asked for most, large, and the rest; memory as one bar.
 import {drawn, element, range_text, replaced, shown, table, text, was_open} from "./format.js";
 import {explained, told} from "./glossary.js";
+import {permalink, state} from "./state.js";
 
 const large = {serving: ["ttft_p50_ns", "tpot_p50_ns", "tokens_per_s", "requests_per_s"]};
 const large_of_step = ["step_ns", "tokens_per_s", "flops_per_s", "mfu"];
 const coming = "is being simulated";
-let shown_figures = new Map(), shown_phase = "";
+let shown_figures = new Map(), shown_phase = "", kept = null;
 
 function interval_text(figure) {
   if (figure.low === null || figure.high === null) return figure.note;
@@ -20,6 +21,7 @@ function headline(figure) {
     element("div", {class: "value"}, figure.is_bound && figure.value !== null ? element("span", {class: "bound"}, "at best") : null,
       number, element("span", {class: "unit"}, unit)),
     element("div", {class: "interval"}, interval_text(figure) || figure.reason || (shown_phase === "serving" ? "" : "no interval")),
+    beside_kept(figure, "div"),
     element("div", {class: "from"}, told(figure.from, figure.means)));
 }
 
@@ -29,7 +31,38 @@ function listed(figure) {
   return element("div", {"data-figure": figure.key},
     element("dt", {}, explained(figure.term, figure.title)),
     element("dd", {}, text(figure.value, figure.unit)),
-    element("dd", {class: "interval"}, quiet && from ? `${quiet}, ` : quiet, from));
+    element("dd", {class: "interval"}, quiet && from ? `${quiet}, ` : quiet, from),
+    beside_kept(figure, "dd"));
+}
+
+// "kept 4.24 ms: now 2.55 x", beside a figure of another state than the one that was kept.
+function beside_kept(figure, name) {
+  const before = kept && kept.link !== permalink() ? kept.rows.get(figure.key) : null;
+  if (!before?.value || figure.value === null) return null;
+  return element(name, {class: "interval kept"}, `kept ${text(before.value, figure.unit)}: now ${text(figure.value / before.value, "x")}`);
+}
+
+// The figures that are shown stay beside those of the states that follow.
+export function keep_figures(title) {
+  kept = {title, link: permalink(), rows: shown_figures};
+  draw_figures();
+}
+
+function show_kept() {
+  document.getElementById("kept").hidden = !kept;
+  if (!kept) return;
+  if (kept.link === permalink()) kept.rows = shown_figures;
+  replaced("kept", "Kept to compare: ", element("a", {href: kept.link}, kept.title), " ",
+    element("button", {type: "button", class: "term", onclick: () => { kept = null; draw_figures(); }}, "forget it"));
+}
+
+// What a million tokens cost at the reader's price of a device and hour; the interval is that of the throughput.
+function priced() {
+  const tokens = shown_figures.get("tokens_per_s"), price = Number(state.price);
+  if (!tokens?.value || !(price > 0)) return;
+  const cost = (rate) => rate === null ? null : price * Number(state.shards) / 3600 / rate * 1e6;
+  shown_figures.set("usd_per_mtoken", {...tokens, key: "usd_per_mtoken", title: "a million tokens", term: "cost", unit: "USD",
+    value: cost(tokens.value), low: cost(tokens.high), high: cost(tokens.low)});
 }
 
 export function figure_rows() { return [...shown_figures.values()]; }
@@ -60,6 +93,8 @@ export function show_missing_figures(message) {
 }
 
 function draw_figures() {
+  priced();
+  show_kept();
   const keys = large[shown_phase] || large_of_step;
   const focused = document.activeElement?.closest?.("#figures [data-figure]")?.dataset.figure;
   replaced("headline", keys.filter((key) => shown_figures.has(key)).map((key) => headline(shown_figures.get(key))));

@@ -2,7 +2,7 @@
 import {grid, query_of} from "./source.js";
 
 const defaults = {device: "h100-sxm", model: "qwen3-32b", fabric: "nvlink-node", phase: "decode", dtype: "checkpoint",
-  shards: "8", batch: "16", context: "2048", new: "2048", strategy: "auto", measured: "",
+  shards: "8", batch: "16", context: "2048", new: "2048", strategy: "auto", measured: "", price: "",
   micro: "", recompute: "none", optimizer: "adam", zero: "0", schedule: "1f1b",
   clients: "16", rate: "8", input: "1024", output: "128", requests: "", engine: ""};
 
@@ -11,7 +11,7 @@ const words_of = {decode: ["batch", "context", "measured"], prefill: ["batch", "
   training: ["batch", "context", "measured", "micro", "recompute", "optimizer", "zero", "schedule"],
   serving: ["input", "output", "requests", "engine"]};
 export const phase_words = Object.keys(words_of);
-const words_of_all = ["device", "model", "fabric", "phase", "dtype", "shards", "strategy"];
+const words_of_all = ["device", "model", "fabric", "phase", "dtype", "shards", "strategy", "price"];
 
 export const steps_of = {
   shards: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 36, 48, 64, 72, 96, 128, 192, 256, 384, 512, 768, 1024],
@@ -47,18 +47,18 @@ export function matters(name) {
   return words_of_all.includes(name) || words_of[state.phase].includes(name);
 }
 
-// What is asked: words that do not matter are left out, so that equal states are one.
+// What is asked: words that do not matter are left out, so that equal states are one; a price is the page's own.
 export function asked_state() {
   const out = {};
   for (const name of Object.keys(defaults)) {
-    if (matters(name) && state[name] !== "") out[name] = state[name];
+    if (matters(name) && name !== "price" && state[name] !== "") out[name] = state[name];
   }
   if (out.new && Number(out.new) >= Number(out.context)) delete out.new;
   return out;
 }
 
 export function permalink() {
-  return `${location.href.split("#")[0]}#${query_of(asked_state())}`;
+  return `${location.href.split("#")[0]}#${query_of({...asked_state(), ...(state.price ? {price: state.price} : {})})}`;
 }
 
 // "dp1 tp8 pp1 ep1" is read as "tp8".

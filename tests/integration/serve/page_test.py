@@ -110,6 +110,24 @@ def parts():
     exports()
 
 
+def kept_and_priced():
+    """Two states side by side, and what a million tokens cost at a price of one's own."""
+    opened(asked.address.split("#")[0] + "#model=llama-3.1-8b&device=h100-sxm&fabric=&shards=2&batch=16&price=2.5")
+    settle()
+    seconds = page.run("Number(document.querySelector('[data-figure=tokens_per_s] .value').firstChild.textContent)")
+    cost = text_of("[data-figure=usd_per_mtoken] dd")
+    check(cost.endswith(" USD") and abs(float(cost.split()[0]) * seconds / (2.5 * 2 / 3600 * 1e6) - 1) < 0.02, f"{cost} at {seconds}")
+    page.run("document.getElementById('keep').click()")
+    check("batch 16" in text_of("#kept") and not text_of("#headline .kept"), "kept: " + text_of("#kept"))
+    slide("batch", 2)
+    beside = text_of("[data-figure=tokens_per_s] .kept")
+    now = page.run("Number(document.querySelector('[data-figure=tokens_per_s] .value').firstChild.textContent)")
+    check(beside.startswith("kept ") and abs(float(beside.split()[-2]) / (now / seconds) - 1) < 0.02, f"{beside}: {seconds}, {now}")
+    check("price=2.5" in page.run("location.hash"), "a link has no price: " + page.run("location.hash"))
+    page.run("document.querySelector('#kept button').click()")
+    check(page.run("document.getElementById('kept').hidden") and not text_of(".figure-list .kept"), "it is not forgotten")
+
+
 def axes_and_point():
     before = page.run("document.querySelector('#front-chart').getAttribute('aria-label')")
     page.run("(() => {const e = document.querySelector('#front-view select'); e.value = 'mfu'; e.dispatchEvent(new Event('change')); })()")
@@ -229,6 +247,7 @@ try:
     controls()
     search()
     parts()
+    kept_and_priced()
     buttons()
     training()
     serving()
