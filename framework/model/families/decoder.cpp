@@ -11,10 +11,15 @@ namespace halmark::decoder {
 
 namespace {
 
-void norm(const ModelSpec& spec, std::string name, Extent rows, GraphBuilder& b) {
+std::int64_t table_width(const ModelSpec& spec) {
+  return spec.embedding_width > 0 ? spec.embedding_width : spec.hidden;
+}
+
+void norm(const ModelSpec& spec, std::string name, Extent rows, GraphBuilder& b,
+          std::int64_t width = 0) {
   b.norm({.name = std::move(name),
           .rows = rows,
-          .columns = GraphBuilder::replicated(spec.hidden),
+          .columns = GraphBuilder::replicated(width > 0 ? width : spec.hidden),
           .kind = spec.norm,
           .has_gain = spec.norm_has_gain});
 }
@@ -100,19 +105,44 @@ std::string numbered(const std::string& name, std::map<std::string, int>& used) 
   return count == 1 ? name : name + '_' + std::to_string(count);
 }
 
+namespace {
+
+void between_widths(const ModelSpec& spec, std::string name, Extent rows, bool widens,
+                    GraphBuilder& b) {
+  const Extent narrow = GraphBuilder::replicated(spec.embedding_width);
+  const Extent wide = GraphBuilder::replicated(spec.hidden);
+  b.linear({.name = std::move(name),
+            .rows = rows,
+            .columns_in = widens ? narrow : wide,
+            .columns_out = widens ? wide : narrow,
+            .split = Split::replicated,
+            .dtype = b.precision().activation,
+            .has_bias = spec.embedding_norm});
+}
+
+}  // namespace
+
+// Narrower tables are widened behind their sum where it has a norm (BERT's line), before it where
+// it has none (OPT).
 void begin(const ModelSpec& spec, GraphBuilder& b) {
+  const std::int64_t table = table_width(spec);
+  const bool widens = table != spec.hidden, widens_first = widens && !spec.embedding_norm;
+  const std::int64_t width = widens_first ? spec.hidden : table;
   b.set_embedding(b.begin_layer_type("embedding"));
-  b.embedding("embedding", spec.vocab + spec.extra_rows, spec.hidden);
-  b.all_reduce("embedding_all_reduce", spec.hidden);
+  b.embedding("embedding", spec.vocab + spec.extra_rows, table);
+  b.all_reduce("embedding_all_reduce", table);
+  if (widens_first) between_widths(spec, "embedding_proj", b.tokens(), true, b);
   if (spec.learned_positions > 0) {
-    b.embedding("position_embedding", spec.learned_positions, spec.hidden, Split::replicated);
-    b.residual_add("position_add", spec.hidden);
+    b.embedding("position_embedding", spec.learned_positions, width, Split::replicated);
+    b.residual_add("position_add", width);
   }
   if (spec.segments > 0) {
-    b.embedding("segment_embedding", spec.segments, spec.hidden, Split::replicated);
-    b.residual_add("segment_add", spec.hidden);
+    b.embedding("segment_embedding", spec.segments, width, Split::replicated);
+    b.residual_add("segment_add", width);
   }
-  if (spec.embedding_norm) norm(spec, "embedding_norm", b.tokens(), b);
+  if (spec.embedding_norm) norm(spec, "embedding_norm", b.tokens(), b, table);
+  if (widens && !widens_first) between_widths(spec, "embedding_proj", b.tokens(), true, b);
+  if (!spec.stored_layers) b.hold("rest", spec.rest_values);
 }
 
 namespace {
@@ -140,23 +170,27 @@ void small_head(const ModelSpec& spec, GraphBuilder& b) {
 void head(const ModelSpec& spec, const std::string& prefix, bool is_shared, GraphBuilder& b) {
   const Dtype dtype = b.precision().head;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent table = GraphBuilder::replicated(table_width(spec));
   const Extent rows = b.logit_rows();
   if (spec.head_transform) {
     b.linear({.name = prefix + "head_transform",
               .rows = rows,
               .columns_in = hidden,
-              .columns_out = hidden,
+              .columns_out = table,
               .split = Split::replicated,
               .dtype = b.precision().activation,
               .has_bias = spec.transform_bias});
-    norm(spec, prefix + "head_norm", rows, b);
+    norm(spec, prefix + "head_norm", rows, b, table_width(spec));
   }
   if (spec.final_norm) norm(spec, prefix + "final_norm", rows, b);
   if (!spec.has_lm_head) return small_head(spec, b);
-  b.quantize_input(prefix + "lm_head_quantize", rows, hidden, dtype, Split::replicated);
+  if (!spec.head_transform && table_width(spec) != spec.hidden) {
+    between_widths(spec, prefix + "head_proj", rows, false, b);
+  }
+  b.quantize_input(prefix + "lm_head_quantize", rows, table, dtype, Split::replicated);
   b.linear({.name = prefix + "lm_head",
             .rows = rows,
-            .columns_in = hidden,
+            .columns_in = table,
             .columns_out = b.padded_by_tp(spec.vocab),
             .split = Split::vocab,
             .kind = OperatorKind::head,
@@ -176,6 +210,7 @@ void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& b) 
 void emit_layer(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
                 GraphBuilder& b) {
   (spec.is_parallel ? side_by_side : one_after_the_other)(spec, mixer, ffn, b);
+  b.hold("layer_held", spec.held);
 }
 
 void last_layer(const ModelSpec& spec, GraphBuilder& b,
@@ -192,8 +227,11 @@ void build(const ModelSpec& spec, GraphBuilder& b,
   std::map<std::tuple<std::string, LayerMixer, std::int32_t>, std::int32_t> types;
   std::map<std::string, int> used_names;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    const FeedForward ffn = choose(spec, layer);
+    FeedForward ffn = choose(spec, layer);
     const LayerMixer mixer = mixer_of(spec, layer);
+    const bool is_again = spec.shares_layers && layer > 0;
+    if (is_again) ffn.layer_type += "_again";
+    b.count_parameters(!is_again);
     const auto [it, is_new] = types.try_emplace({ffn.layer_type, mixer, b.storage_class(layer)}, 0);
     if (is_new) {
       it->second = b.begin_layer_type(
@@ -202,6 +240,7 @@ void build(const ModelSpec& spec, GraphBuilder& b,
     }
     b.add_layer(it->second);
   }
+  b.count_parameters(true);
   end(spec, spec.hidden, b);
 }
 

@@ -59,6 +59,7 @@ void read_plain_activation(ConfigReader& config, ModelSpec& spec, std::string_vi
       {"gelu_fast", ActivationKind::gelu_tanh},
       {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
       {"silu", ActivationKind::silu},
+      {"swish", ActivationKind::silu},
       {"relu2", ActivationKind::relu_squared}};
   config.set_default("hidden_act", std::string(fallback));
   const std::string name = config.text("hidden_act").value_or("");
@@ -66,7 +67,7 @@ void read_plain_activation(ConfigReader& config, ModelSpec& spec, std::string_vi
   if (it == std::end(known)) {
     config.refuse("hidden_act", "is '" + printable(name) +
                                     "'; known: relu, gelu, gelu_new, gelu_fast, "
-                                    "gelu_pytorch_tanh, silu, relu2");
+                                    "gelu_pytorch_tanh, silu, swish, relu2");
   }
   spec.plain_activation = it->second;
 }

@@ -77,7 +77,7 @@ void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view pr
             .columns_out = hidden,
             .split = Split::row,
             .dtype = dtype,
-            .has_bias = spec.mlp_bias});
+            .has_bias = spec.mlp_bias || spec.down_bias});
 }
 
 decoder::FeedForward feed_forward_of_layers() {

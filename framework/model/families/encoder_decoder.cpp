@@ -1,7 +1,10 @@
-// Encoder-decoders: T5 (RMSNorm, relative positions, no biases), BART and mBART (LayerNorm, learned
-// positions) and Whisper (convolutions over the spectrum in front). A prefill step is the pass of
+// Encoder-decoders: T5 (RMSNorm, relative positions, no biases) with LongT5, BART and its line
+// (LayerNorm, learned or computed positions: mBART, Marian, Pegasus, M2M-100, Blenderbot, LED) and
+// Whisper (convolutions over the spectrum in front). A prefill step is the pass of
 // the encoder over its tokens, and makes the keys and values that the decoder sees of them; a
 // decode step is one of the decoder. What a step does not execute is held.
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "model/families/dense.hpp"
@@ -43,6 +46,11 @@ void read_t5(ConfigReader& config, ModelSpec& spec) {
   encoder.heads = spec.heads;
   encoder.intermediate = spec.intermediate;
   encoder.buckets = config.size_or("relative_attention_num_buckets", 32);
+  if (spec.architecture == "longt5") {
+    encoder.has_global_keys = config.is_text("encoder_attention_type", "transient-global");
+    encoder.window = 2 * config.size_or("local_radius", 127) + 1;
+    config.ignore({"global_block_size"});
+  }
   config.ignore({"dense_act_fn", "is_gated_act", "relative_attention_max_distance", "n_positions",
                  "output_past", "scalable_attention", "classifier_dropout"});
 }
@@ -58,16 +66,49 @@ void read_whisper(ConfigReader& config, ModelSpec& spec) {
                  "median_filter_width", "use_weighted_layer_sum", "classifier_proj_size"});
 }
 
-void read_bart(ConfigReader& config, ModelSpec& spec) {
+// What the types of BART's line have: norms in front of the parts with one at the end, or behind
+// them; a norm of the embeddings; positions that are learned, some with two unused ones.
+struct BartLine {
+  std::string_view type;
+  bool pre_norms, embedding_norm, learns_positions;
+  std::int64_t unused = 0;
+};
+constexpr auto bart_line = std::to_array<BartLine>({{"bart", false, true, true, 2},
+                                                    {"mbart", true, true, true, 2},
+                                                    {"marian", false, false, false},
+                                                    {"pegasus", true, false, false},
+                                                    {"m2m_100", true, false, false},
+                                                    {"blenderbot", true, false, true},
+                                                    {"blenderbot-small", false, true, true},
+                                                    {"led", false, true, true}});
+
+void read_positions_bart(const ConfigReader& config, const BartLine& line, ModelSpec& spec) {
   EncoderSpec& encoder = *spec.encoder;
-  encoder.positions = config.required_size("max_position_embeddings") + 2;
-  spec.learned_positions = encoder.positions;
-  spec.embedding_norm = true;
-  spec.pre_norms = spec.final_norm = spec.architecture == "mbart";
+  const char* usual = "max_position_embeddings";
+  const bool is_led = line.type == "led";
+  const auto of_encoder = config.required_size(is_led ? "max_encoder_position_embeddings" : usual);
+  const auto of_decoder = config.required_size(is_led ? "max_decoder_position_embeddings" : usual);
+  if (!line.learns_positions) return;
+  encoder.positions = of_encoder + line.unused;
+  spec.learned_positions = of_decoder + line.unused;
+}
+
+void read_bart(ConfigReader& config, ModelSpec& spec) {
+  const BartLine& line = *std::ranges::find(bart_line, spec.architecture, &BartLine::type);
+  read_positions_bart(config, line, spec);
+  spec.embedding_norm = line.embedding_norm;
+  spec.pre_norms = spec.final_norm = line.pre_norms;
   spec.post_norms = !spec.pre_norms;
-  config.ignore({"add_bias_logits", "add_final_layer_norm", "normalize_before",
-                 "normalize_embedding", "static_position_embeddings",
-                 "force_bos_token_to_be_generated", "extra_pos_embeddings", "classif_dropout"});
+  if (line.type == "led") {
+    spec.encoder->has_global_keys = true;
+    const auto windows = config.counts("attention_window").value_or(std::vector<std::int64_t>{});
+    spec.encoder->window = windows.empty() ? 0 : windows.front() + 1;
+    spec.unconfirmed.push_back("windows of the encoder, priced for tokens without a global one");
+  }
+  config.ignore({"add_bias_logits", "decoder_vocab_size", "share_encoder_decoder_embeddings",
+                 "add_final_layer_norm", "normalize_before", "normalize_embedding",
+                 "static_position_embeddings", "force_bos_token_to_be_generated",
+                 "extra_pos_embeddings", "classif_dropout"});
 }
 
 void read_bart_like(ConfigReader& config, ModelSpec& spec) {
@@ -126,6 +167,7 @@ LayerMixer of_encoder(const ModelSpec& spec) {
           .kv_heads = encoder.heads,
           .head_dim = width,
           .value_dim = width,
+          .window = encoder.window,
           .has_rotary = false,
           .sees_all = true};
 }
@@ -150,6 +192,15 @@ std::int64_t relative_parameters(const ModelSpec& spec, std::int64_t layers) {
   return encoder.buckets * encoder.heads * (spec.architecture == "umt5" ? layers : 1);
 }
 
+// Of tokens that see everything: projections of their own (LED), or a norm per layer and biases of
+// their positions (LongT5).
+std::int64_t global_parameters(const ModelSpec& spec) {
+  const EncoderSpec& encoder = *spec.encoder;
+  if (!encoder.has_global_keys) return 0;
+  if (is_t5(spec)) return encoder.layers * spec.hidden + encoder.buckets * encoder.heads;
+  return encoder.layers * 3 * spec.hidden * (spec.hidden + 1);
+}
+
 void emit_encoder(const ModelSpec& spec, GraphBuilder& b) {
   const EncoderSpec& encoder = *spec.encoder;
   b.add_layer(b.begin_layer_type("encoder_front"));
@@ -160,6 +211,7 @@ void emit_encoder(const ModelSpec& spec, GraphBuilder& b) {
   }
   if (spec.embedding_norm) norm_encoder_decoder(spec, "encoder_embedding_norm", b);
   b.hold("encoder_relative_positions", relative_parameters(spec, encoder.layers));
+  b.hold("encoder_global", global_parameters(spec));
   const std::int32_t type = b.begin_layer_type("encoder");
   const decoder::FeedForward network = {"encoder", [](const ModelSpec& s, GraphBuilder& builder) {
                                           dense::feed_forward(s, s.encoder->intermediate, "",
@@ -221,9 +273,11 @@ void build_encoder_decoder(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-extern const Family encoder_decoder_family = {"encoder_decoder",
-                                              {"t5", "mt5", "umt5", "bart", "mbart", "whisper"},
-                                              &read_encoder_decoder,
-                                              &build_encoder_decoder};
+extern const Family encoder_decoder_family = {
+    "encoder_decoder",
+    {"t5", "mt5", "umt5", "longt5", "bart", "mbart", "marian", "pegasus", "m2m_100", "blenderbot",
+     "blenderbot-small", "led", "whisper"},
+    &read_encoder_decoder,
+    &build_encoder_decoder};
 
 }  // namespace halmark

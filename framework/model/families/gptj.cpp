@@ -1,5 +1,5 @@
-// GPT-J: attention without biases and a plain network with them side by side behind one LayerNorm;
-// 64 columns of a head rotate; a bias on the head.
+// GPT-J and CodeGen: attention without biases and a plain network with them side by side behind one
+// LayerNorm; 64 columns of a head rotate; a bias on the head.
 
 #include "model/families/dense.hpp"
 
@@ -17,11 +17,12 @@ void read_gptj(ConfigReader& config, ModelSpec& spec) {
   decoder::read_plain_activation(config, spec, "gelu_new");
   spec.norm = NormKind::layer;
   spec.is_parallel = true;
+  config.ignore({"n_ctx"});
   spec.mlp_bias = spec.head_bias = true;
 }
 
 }  // namespace
 
-extern const Family gptj_family = {"gptj", {"gptj"}, &read_gptj, &dense::build};
+extern const Family gptj_family = {"gptj", {"gptj", "codegen"}, &read_gptj, &dense::build};
 
 }  // namespace halmark

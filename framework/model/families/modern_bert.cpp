@@ -1,6 +1,6 @@
 // Encoders with rotation: ModernBERT (gates of gelu, LayerNorm without shift, two layers of three
-// within a window), Nomic BERT (gates of silu, norms behind) and EuroBERT (Llama in both
-// directions).
+// within a window), Nomic BERT (gates of silu, norms behind), GTE (gates of gelu, norms behind) and
+// EuroBERT (Llama in both directions).
 #include <algorithm>
 
 #include "model/families/dense.hpp"
@@ -68,6 +68,20 @@ void read_nomic_bert(ConfigReader& config, ModelSpec& spec) {
                  "use_rms_norm", "use_xentropy", "max_trained_positions", "expand_type"});
 }
 
+void read_gte(ConfigReader& config, ModelSpec& spec) {
+  if (!config.is_text("position_embedding_type", "rope")) {
+    config.refuse("position_embedding_type", "is not 'rope', which is modelled");
+  }
+  decoder::read_gate(config, spec);
+  spec.norm = NormKind::layer;
+  spec.pre_norms = spec.final_norm = false;
+  spec.post_norms = spec.embedding_norm = true;
+  spec.segments = config.count("type_vocab_size").value_or(0);
+  spec.qkv_bias = spec.o_bias = spec.down_bias = true;
+  config.ignore({"layer_norm_type", "logn_attention_clip1", "logn_attention_scale", "pack_qkv",
+                 "unpad_inputs", "use_memory_efficient_attention"});
+}
+
 void read_modern_bert(ConfigReader& config, ModelSpec& spec) {
   const bool is_nomic = spec.architecture == "nomic_bert";
   if (is_nomic) name_as_nomic(config);
@@ -79,6 +93,8 @@ void read_modern_bert(ConfigReader& config, ModelSpec& spec) {
     read_modernbert(config, spec);
   } else if (is_nomic) {
     read_nomic_bert(config, spec);
+  } else if (spec.architecture == "new") {
+    read_gte(config, spec);
   } else {
     decoder::read_gate(config, spec);
     spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
@@ -94,7 +110,9 @@ void read_modern_bert(ConfigReader& config, ModelSpec& spec) {
 
 }  // namespace
 
-extern const Family modern_bert_family = {
-    "modern_bert", {"modernbert", "nomic_bert", "eurobert"}, &read_modern_bert, &dense::build};
+extern const Family modern_bert_family = {"modern_bert",
+                                          {"modernbert", "nomic_bert", "eurobert", "new"},
+                                          &read_modern_bert,
+                                          &dense::build};
 
 }  // namespace halmark

@@ -162,7 +162,50 @@ void read_state_space(ConfigReader& config, ModelSpec& spec) {
   ssm.has_linear_bias = config.flag("mamba_proj_bias").value_or(false);
 }
 
+namespace {
+
+void scan(const StateSpaceSpec& ssm, const Extent& heads, const Extent& groups,
+          const Extent& inputs, GraphBuilder& b) {
+  const Extent values = heads * ssm.head_dim;
+  b.op({.name = "state_scan",
+        .op = "state_scan",
+        .kind = OperatorKind::attention,
+        .split = Split::head,
+        .shape_in = shape_text({b.tokens().whole, inputs.whole}),
+        .shape_out = shape_text({b.tokens().whole, values.whole}),
+        .has_parameters = !ssm.is_linear_attention},
+       [&](Side side) {
+         return Sizing{{"batch", b.batch().*side},
+                       {"new_tokens", b.new_tokens()},
+                       {"heads", heads.*side},
+                       {"head_dim", ssm.head_dim},
+                       {"state_dim", ssm.state_dim},
+                       {"groups", groups.*side},
+                       {"src_dtype", number(b.precision().activation)},
+                       {"dst_dtype", number(b.precision().activation)},
+                       {"state_dtype", number(ssm.state_dtype)}};
+       });
+  keep_states(heads, ssm.head_dim * ssm.state_dim, ssm.state_dtype, b);
+}
+
+void linear_attention(const ModelSpec& spec, GraphBuilder& b) {
+  const StateSpaceSpec& ssm = *spec.state_space;
+  const Dtype dtype = b.precision().qkv;
+  const Extent heads = b.split_by_tp(ssm.heads), values = heads * ssm.head_dim;
+  b.quantize_input("qkv_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
+                   Split::replicated);
+  from_hidden("qkv_proj", values * 3, Split::column, dtype, spec, b);
+  from_hidden("output_gate_proj", values, Split::column, dtype, spec, b);
+  scan(ssm, heads, heads, values * 3, b);
+  b.norm({.name = "scan_norm", .rows = b.tokens(), .columns = values, .split = Split::head});
+  b.all_reduce("scan_norm_all_reduce", 1);
+  out_proj(spec, values, false, b);
+}
+
+}  // namespace
+
 void state_space(const ModelSpec& spec, GraphBuilder& b) {
+  if (spec.state_space->is_linear_attention) return linear_attention(spec, b);
   const StateSpaceSpec& ssm = *spec.state_space;
   const Dtype dtype = b.precision().qkv;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
@@ -180,24 +223,7 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
             .dtype = dtype,
             .has_bias = ssm.has_linear_bias});
   short_convolution(convolved, ssm.kernel, ssm.has_kernel_bias, b);
-  b.op({.name = "state_scan",
-        .op = "state_scan",
-        .kind = OperatorKind::attention,
-        .split = Split::head,
-        .shape_in = shape_text({b.tokens().whole, convolved.whole}),
-        .shape_out = shape_text({b.tokens().whole, values.whole})},
-       [&](Side side) {
-         return Sizing{{"batch", b.batch().*side},
-                       {"new_tokens", b.new_tokens()},
-                       {"heads", heads.*side},
-                       {"head_dim", ssm.head_dim},
-                       {"state_dim", ssm.state_dim},
-                       {"groups", groups.*side},
-                       {"src_dtype", number(b.precision().activation)},
-                       {"dst_dtype", number(b.precision().activation)},
-                       {"state_dtype", number(ssm.state_dtype)}};
-       });
-  keep_states(heads, ssm.head_dim * ssm.state_dim, ssm.state_dtype, b);
+  scan(ssm, heads, groups, convolved, b);
   // Normalised group by group, so that a split by groups needs no sum over ranks.
   if (ssm.has_norm) {
     b.norm({.name = "scan_norm", .rows = b.tokens(), .columns = values, .split = Split::head});
@@ -207,9 +233,40 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
   out_proj(spec, values, ssm.has_linear_bias, b);
 }
 
+namespace {
+
+// A gate beside the input of the recurrence, two gates out of its blocks, and a decay per channel.
+void recurrence(const ModelSpec& spec, GraphBuilder& b) {
+  const ConvolutionSpec& conv = *spec.convolution;
+  const Dtype dtype = b.precision().qkv;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent channels = b.split_by_tp(conv.recurrent);
+  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "in_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = channels * 2,
+            .dtype = dtype,
+            .has_bias = conv.has_bias});
+  short_convolution(channels, conv.kernel, conv.has_bias, b);
+  b.linear({.name = "gates_proj",
+            .rows = b.tokens(),
+            .columns_in = GraphBuilder::replicated(conv.recurrent / conv.blocks),
+            .columns_out = channels * 2,
+            .dtype = b.precision().activation,
+            .has_bias = true});
+  b.activation("recurrence", channels, ActivationKind::silu, conv.recurrent);
+  keep_states(channels, 1, Dtype::f32, b);
+  b.gated_activation("recurrence_gate", channels, GateKind::gelu_tanh);
+  out_proj(spec, channels, conv.has_bias, b);
+}
+
+}  // namespace
+
 // Both gates ride on their neighbours: one product in front of the convolution, one behind it.
 void convolution(const ModelSpec& spec, GraphBuilder& b) {
   const ConvolutionSpec& conv = *spec.convolution;
+  if (conv.recurrent > 0) return recurrence(spec, b);
   const Dtype dtype = b.precision().qkv;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   const Extent channels = b.split_by_tp(spec.hidden);

@@ -7,8 +7,10 @@ namespace halmark {
 
 extern const Family apertus_family;
 extern const Family arcee_family;
+extern const Family arctic_family;
 extern const Family baichuan_family;
 extern const Family bailing_moe_family;
+extern const Family bamba_family;
 extern const Family bert_family;
 extern const Family bitnet_family;
 extern const Family bloom_family;
@@ -31,11 +33,13 @@ extern const Family glm4_family;
 extern const Family glm4_moe_family;
 extern const Family gpt2_family;
 extern const Family gpt_bigcode_family;
+extern const Family gpt_neo_family;
 extern const Family gpt_neox_family;
 extern const Family gpt_oss_family;
 extern const Family gptj_family;
 extern const Family granite_moe_family;
 extern const Family granite_moe_hybrid_family;
+extern const Family grok_family;
 extern const Family hunyuan_family;
 extern const Family internlm2_family;
 extern const Family internlm_family;
@@ -48,6 +52,7 @@ extern const Family mamba2_family;
 extern const Family mamba_family;
 extern const Family mimo_v2_family;
 extern const Family minicpm3_family;
+extern const Family minimax_family;
 extern const Family minimax_m2_family;
 extern const Family minimax_m3_family;
 extern const Family mixtral_family;
@@ -60,17 +65,22 @@ extern const Family nemotron_nas_family;
 extern const Family olmo2_family;
 extern const Family olmo_family;
 extern const Family olmoe_family;
+extern const Family openelm_family;
 extern const Family opt_family;
 extern const Family palm_family;
+extern const Family persimmon_family;
 extern const Family phi3small_family;
 extern const Family phi_family;
 extern const Family phimoe_family;
+extern const Family plamo_family;
 extern const Family qwen2_family;
 extern const Family qwen2_moe_family;
 extern const Family qwen3_family;
 extern const Family qwen3_moe_family;
 extern const Family qwen3_next_family;
 extern const Family qwen_family;
+extern const Family recurrent_gemma_family;
+extern const Family rwkv_family;
 extern const Family seed_oss_family;
 extern const Family smollm3_family;
 extern const Family stablelm_family;
@@ -82,8 +92,10 @@ namespace {
 constexpr const Family* table[] = {
     &apertus_family,
     &arcee_family,
+    &arctic_family,
     &baichuan_family,
     &bailing_moe_family,
+    &bamba_family,
     &bert_family,
     &bitnet_family,
     &bloom_family,
@@ -106,11 +118,13 @@ constexpr const Family* table[] = {
     &glm4_moe_family,
     &gpt2_family,
     &gpt_bigcode_family,
+    &gpt_neo_family,
     &gpt_neox_family,
     &gpt_oss_family,
     &gptj_family,
     &granite_moe_family,
     &granite_moe_hybrid_family,
+    &grok_family,
     &hunyuan_family,
     &internlm2_family,
     &internlm_family,
@@ -123,6 +137,7 @@ constexpr const Family* table[] = {
     &mamba_family,
     &mimo_v2_family,
     &minicpm3_family,
+    &minimax_family,
     &minimax_m2_family,
     &minimax_m3_family,
     &mixtral_family,
@@ -135,17 +150,22 @@ constexpr const Family* table[] = {
     &olmo2_family,
     &olmo_family,
     &olmoe_family,
+    &openelm_family,
     &opt_family,
     &palm_family,
+    &persimmon_family,
     &phi3small_family,
     &phi_family,
     &phimoe_family,
+    &plamo_family,
     &qwen2_family,
     &qwen2_moe_family,
     &qwen3_family,
     &qwen3_moe_family,
     &qwen3_next_family,
     &qwen_family,
+    &recurrent_gemma_family,
+    &rwkv_family,
     &seed_oss_family,
     &smollm3_family,
     &stablelm_family,

@@ -10,26 +10,13 @@ namespace halmark {
 
 namespace {
 
-constexpr std::string_view encoder = "an encoder: its attention sees both directions";
 constexpr std::string_view encoder_decoder =
     "an encoder-decoder: an encoder, and attention to its output";
 constexpr std::string_view cross = "attention of text to an image in layers of its own";
 constexpr std::string_view recurrence = "a recurrence whose operators are not modelled";
 
 constexpr Unmodelled known[] = {
-    {"albert", encoder, ""},
-    {"blenderbot", encoder_decoder, ""},
-    {"deberta", encoder, ""},
-    {"deberta-v2", encoder, ""},
     {"idefics", cross, "llama"},
-    {"led", encoder_decoder, ""},
-    {"longt5", encoder_decoder, ""},
-    {"m2m_100", encoder_decoder, ""},
-    {"marian", encoder_decoder, ""},
-    {"minimax", "lightning attention, whose operators no published count confirms", "minimax_m2"},
-    {"pegasus", encoder_decoder, ""},
-    {"recurrent_gemma", recurrence, "gemma"},
-    {"rwkv", recurrence, ""},
     {"switch_transformers", encoder_decoder, ""},
     {"t5gemma", encoder_decoder, "gemma2"},
     {"xlstm", recurrence, ""},

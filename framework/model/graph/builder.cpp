@@ -172,6 +172,7 @@ void GraphBuilder::add(Draft draft) {
     op.weight_bytes_local = draft.weight_bytes.local.constant();
   }
   if (draft.shares_embedding) op.parameters = draft.bias.whole.constant();
+  if (!counts_parameters_) op.parameters = op.weight_bytes_whole = op.weight_bytes_local = 0;
   op.whole = std::move(draft.whole);
   op.local = std::move(draft.local.problem);
   op.local_terms = std::move(draft.local.terms);

@@ -138,6 +138,8 @@ class GraphBuilder {
   // counted elsewhere.
   void embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
                  Split split = Split::vocab, bool is_shared = false);
+  // false: the operators that follow have weights of others, which are counted and held there.
+  void count_parameters(bool counts) { counts_parameters_ = counts; }
   // Weights that other steps of the model read: a table that this one looks a row per token up in.
   void hold(const std::string& name, std::int64_t parameters);
   // The same step on one device, with nothing in it yet.
@@ -276,6 +278,7 @@ class GraphBuilder {
   Rows rows_;
   Extent batch_, tokens_;
   Size new_tokens_, context_;
+  bool counts_parameters_ = true;
 };
 
 }  // namespace halmark

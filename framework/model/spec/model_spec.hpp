@@ -78,6 +78,9 @@ struct StateSpaceSpec {
   bool has_kernel_bias = false;
   bool has_linear_bias = false;
   bool has_norm = true;  // else the gate alone multiplies the output
+  // Linear attention with a stated decay (MiniMax-01): queries, keys and values of every head in
+  // the place of x, B and C, no convolution, no steps, and a gate behind the norm.
+  bool is_linear_attention = false;
   Dtype state_dtype = Dtype::f32;
   std::int64_t width() const { return heads * head_dim; }
   std::int64_t group_width() const { return groups * state_dim; }
@@ -97,9 +100,12 @@ struct SelectiveScanSpec {
 };
 
 // LFM2: a convolution over the last tokens between two gates, all out of one product.
+// RecurrentGemma has a linear recurrence of so many channels behind it, whose two gates come out of
+// products within blocks of channels.
 struct ConvolutionSpec {
   std::int64_t kernel = 0;
-  bool has_bias = false;  // of the convolution and of both linears
+  bool has_bias = false;                   // of the convolution and of both linears
+  std::int64_t recurrent = 0, blocks = 0;  // channels and blocks; 0 = no recurrence
 };
 
 // The parts of ModelSpec that the DeepSeek line adds: latent attention, its sparse indexer, and the
@@ -171,10 +177,12 @@ struct ExpertSpec {
 // The encoder in front of a decoder that sees what it read (T5, BART, Whisper).
 struct EncoderSpec {
   std::int64_t layers = 0, heads = 0, intermediate = 0;
-  std::int64_t positions = 0;  // learned; 0 = none
-  std::int64_t tokens = 0;     // of every source
-  std::int64_t mels = 0;       // bands of the spectrum that two convolutions read; 0 = text
-  std::int64_t buckets = 0;    // of relative positions, with a bias per head; 0 = none
+  std::int64_t positions = 0;    // learned; 0 = none
+  std::int64_t tokens = 0;       // of every source
+  std::int64_t mels = 0;         // bands of the spectrum that two convolutions read; 0 = text
+  std::int64_t buckets = 0;      // of relative positions, with a bias per head; 0 = none
+  std::int64_t window = 0;       // tokens around one that it sees; 0 = all
+  bool has_global_keys = false;  // some tokens see and are seen by all, see encoder_decoder.cpp
 };
 
 // Gemma 3n and 4: what a layer takes from a table of all layers' embeddings, and of Gemma 3n the
@@ -224,10 +232,13 @@ struct ModelSpec {
   bool head_transform = false;       // a square product and a norm in front of the LM head
   bool transform_bias = true;
   bool final_norm = true;
-  bool embedding_norm = false;  // behind the sum of the embeddings
-  std::int64_t extra_rows = 0;  // of the embedding, which the head has not
-  std::int64_t segments = 0;    // rows of a table of token types; 0 = none
-  bool has_pooler = false;      // a square product with bias on one token of every sequence
+  bool embedding_norm = false;       // behind the sum of the embeddings
+  std::int64_t embedding_width = 0;  // of the tables, with a linear to `hidden`; 0 = hidden
+  bool shares_layers = false;        // all layers have the weights of one
+  std::int64_t held = 0;             // parameters of a layer beside its operators
+  std::int64_t extra_rows = 0;       // of the embedding, which the head has not
+  std::int64_t segments = 0;         // rows of a table of token types; 0 = none
+  bool has_pooler = false;           // a square product with bias on one token of every sequence
   // false: every token sees every other, nothing is cached, and no step decodes.
   bool is_causal = true;
   bool fuses_qkv = false;  // q_proj and kv_proj are one product; chosen, never read
@@ -246,6 +257,7 @@ struct ModelSpec {
   bool outside_qk_norm = false;  // norms per head where another sequence is seen
   bool o_bias = false;
   bool mlp_bias = false;
+  bool down_bias = false;                    // of the last linear of a network alone
   std::optional<std::int64_t> max_position;  // with what its rotary embedding is extended to
   std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
   // One entry per layer; empty: attention everywhere, with the heads above and `windows`.
@@ -268,7 +280,7 @@ struct ModelSpec {
   std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
   bool predicts_sparsely = false;       // Nemotron-3: the network in a module has experts
   std::optional<StoredLayers> stored_layers;  // of a checkpoint without an architecture
-  std::int64_t rest_values = 0;               // with them: parameters outside of layers and tables
+  std::int64_t rest_values = 0;               // parameters outside of layers and tables
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
   std::optional<std::int64_t> published_total_params;   // model card; shipped files only
