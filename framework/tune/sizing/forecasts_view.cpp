@@ -13,7 +13,8 @@
 namespace halmark::tune {
 namespace {
 
-// Over series, by the rows that were left out.
+// Over series, by the rows that were left out; where all are kept, by each of them, as the others
+// predict it.
 std::optional<double> mean_error(std::span<const ForecastKind> kinds,
                                  std::optional<double> ForecastSeries::*error) {
   double sum = 0, rows = 0;
@@ -21,8 +22,9 @@ std::optional<double> mean_error(std::span<const ForecastKind> kinds,
     for (const ForecastSeries& series : kind.series) {
       const auto left_out = static_cast<double>(series.of - std::min(series.of, series.rows));
       if (!(series.*error)) continue;
-      sum += left_out * *(series.*error);
-      rows += left_out;
+      const double judged = left_out > 0 ? left_out : static_cast<double>(series.rows);
+      sum += judged * *(series.*error);
+      rows += judged;
     }
   }
   return rows > 0 ? std::optional(sum / rows) : std::nullopt;
@@ -72,7 +74,8 @@ report::View forecasts_view(const std::string& device, const Folders& forecasts,
   return {.data = {{"forecasts", std::move(data)}},
           .text = table.text(width) +
                   report::wrapped("error: of rows that the tables leave out, as the kept ones "
-                                  "predict them: median and 90 % quantile",
+                                  "predict them, and of tables that leave out none of each row, "
+                                  "as the others do: median and 90 % quantile",
                                   width)};
 }
 

@@ -46,8 +46,10 @@ Replica replica_for(const Job& job, const ModelSpec& spec, const Device& device,
   if (assumes) levels.push_back({Objective::interactivity, user_tokens_per_s, {}});
   Offer expected, sure;
   std::string reason;
-  const std::vector<std::int64_t> sizes =
-      choice.tp.empty() ? std::vector<std::int64_t>{1, 2, 4, 8, 16} : choice.tp;
+  std::vector<std::int64_t> sizes = choice.tp;
+  if (sizes.empty()) sizes = {1, 2, 4, 8, 16};
+  // Nothing is known of what several of an onboarded device without a link would send.
+  if (choice.tp.empty() && !device.folder.empty() && device.links.empty()) sizes = {1};
   for (const std::int64_t tp : sizes) {
     // No level is stated of the wait for the first token, which has no end where it is saturated.
     UnitLoads loads = pricing.loads(

@@ -28,6 +28,7 @@
 #include "journal/store.hpp"
 #include "latency/sides/side_kernels.hpp"
 #include "plan/device/device_file.hpp"
+#include "plan/device/device_folder.hpp"
 #include "tune/sources/stated_device.hpp"
 #include "tune/sources/stated_price.hpp"
 
@@ -135,11 +136,14 @@ DeviceSide device_side(const Named& name, const Device& device,
   DeviceSide out = side_of(name, TimeBasis::bound, bound_kernels(problems, device));
   take_device(out, device);
   out.lines = {"bound: the least times at the peaks of " + device.name +
-               ", no measurement of this device"};
+               (device.folder.empty() ? ", no measurement of this device"
+                                      : ", without its tables, which --model reads")};
   return out;
 }
 
-bool is_device_file(const std::string& what) { return what.ends_with(".toml"); }
+bool is_device_file(const std::string& what) {
+  return what.ends_with(".toml") || is_device_folder(what);
+}
 
 class SidesAssembly {
  public:

@@ -12,6 +12,8 @@
 #include "problems.hpp"
 #include "tests/checkout.hpp"
 #include "tests/scoped_environment.hpp"
+#include "tune/sizing/forecasts_view.hpp"
+#include "tune/sources/device_sides.hpp"
 #include "tune/sources/served_engine.hpp"
 
 namespace halmark::onboard {
@@ -104,6 +106,11 @@ TEST_F(OnboardTest, the_folder_is_a_known_device_with_tables_of_its_own) {
   ASSERT_EQ(forecasts.files.size(), 1u);
   EXPECT_EQ(forecasts.files[0].engine, "fake");
   EXPECT_FALSE(forecasts.near);
+  const std::string listed = tune::forecasts_view("mine", {}, devices, 200).text;
+  EXPECT_THAT(listed, testing::ContainsRegex("mine +fake 1 +[0-9]+ +[0-9.]+ % +[0-9.]+ % +op_gemm"));
+  const auto sides = tune::device_sides({.names = {plan_.folder.string(), "mine"}}, devices);
+  EXPECT_EQ(sides[0].device, "mine");
+  EXPECT_EQ(sides[1].device, "mine");
   // Another device is not written over it, and damage is not believed.
   plan_.device.fingerprint = "another";
   EXPECT_THAT(test::error_of([&] { onboarded(); }).line(), HasSubstr("holds another device"));

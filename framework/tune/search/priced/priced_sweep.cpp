@@ -88,7 +88,9 @@ std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) co
       fmt::format("{} ({}), {}", device.name, device.id,
                   latencies.chain.has(SourceKind::journal)
                       ? "not touched now: measured times are those of its journal"
-                      : "never touched: nothing below was measured on it")};
+                  : device.folder.empty() ? "never touched: nothing below was measured on it"
+                                          : "not touched now: its tables were measured on it by "
+                                            "halmark onboard")};
   std::vector<std::string> lines = report::table_lines(latencies.table_use());
   std::ranges::copy(latencies.sources, std::back_inserter(lines));
   std::ranges::move(lines_of(latencies.chain.asked().quarantined()), std::back_inserter(lines));
