@@ -1,5 +1,5 @@
 #include "kernels/circuit.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 #include <cmath>
 #include <mutex>
@@ -10,7 +10,7 @@
 namespace halmark {
 
 double CircuitContract::amplitudes(const Params& p) {
-  return std::ldexp(1.0, static_cast<int>(p.at("qubits")));
+  return std::ldexp(1.0, as_int(p.at("qubits")));
 }
 
 Dtype CircuitContract::part_dtype(const Params& p) {
@@ -47,8 +47,8 @@ std::vector<Amplitude> CircuitContract::read_state(const Params& p, const InputR
   std::vector<Amplitude> state(std::size_t{1} << qubits(p));
   std::vector<double> parts(2 * std::min(block, state.size()));
   for (std::size_t begin = 0; begin < state.size(); begin += parts.size() / 2) {
-    inputs.read(rank, operand, static_cast<std::int64_t>(2 * begin), parts);
-    for (std::size_t i = 0; i < parts.size() / 2; ++i) {
+    inputs.read(rank, operand, as_int64(2 * begin), parts);
+    for (const auto i : indices(parts.size() / 2)) {
       state[begin + i] = {parts[2 * i], parts[2 * i + 1]};
     }
   }
@@ -92,7 +92,7 @@ std::vector<Amplitude> LayeredContract::simulated(const Params& p,
   StateVector state(qubits(p));
   std::vector<Gate2> gates(as_size(qubits(p)));
   for (std::int64_t layer = 0; layer < p.at("depth"); ++layer) {
-    for (std::size_t q = 0; q < gates.size(); ++q) {
+    for (const auto q : indices(gates)) {
       const double* a = &angles[3 * (as_size(layer) * gates.size() + q)];
       gates[q] = rotation_gate(a[0], a[1], a[2]);
     }

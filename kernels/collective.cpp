@@ -1,22 +1,21 @@
 #include "kernels/collective.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 #include <cmath>
 
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 4> dtypes_allowed{
-    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
-    dtype_value(Dtype::s32)};
-constexpr std::array<ParamSpec, 3> specs{{
+constexpr std::int64_t dtypes_allowed[] = {dtype_value(Dtype::f32), dtype_value(Dtype::bf16),
+                                           dtype_value(Dtype::f16), dtype_value(Dtype::s32)};
+constexpr ParamSpec specs[] = {
     {.name = "bytes", .high = std::int64_t{1} << 40, .meaning = "of one rank's src"},
     {.name = "ranks", .high = 65536, .meaning = "participants"},
     {.name = "dtype",
      .kind = ParamKind::dtype,
      .allowed = dtypes_allowed,
      .meaning = "of src and dst"},
-}};
+};
 
 }  // namespace
 
@@ -113,7 +112,7 @@ double ReducingCollective::additions(const Params& p) const {
 void ReducingCollective::reference(const Params& p, const InputReader& inputs, int rank,
                                    std::size_t, std::span<const std::int64_t> elements,
                                    std::span<Expected> out) const {
-  const auto ranks = static_cast<int>(p.at("ranks"));
+  const auto ranks = as_int(p.at("ranks"));
   const double roundoff = (ranks - 1) * unit_roundoff(p.dtype("dtype"));
   const auto offset = first_element(p, rank);
   for_each_row(elements, read_block_elements,
@@ -121,9 +120,9 @@ void ReducingCollective::reference(const Params& p, const InputReader& inputs, i
                  const auto first = elements[listed.front()], last = elements[listed.back()];
                  const auto count = as_size(last - first + 1);
                  std::vector<double> sum(count), magnitude(count);
-                 for (int r = 0; r < ranks; ++r) {
+                 for (const int r : below(ranks)) {
                    const auto x = read_row(inputs, r, 0, offset + first, last - first + 1);
-                   for (std::size_t i = 0; i < count; ++i) {
+                   for (const auto i : indices(count)) {
                      sum[i] += x[i];
                      magnitude[i] += std::fabs(x[i]);
                    }

@@ -1,8 +1,6 @@
 #include "kernels/contract.hpp"
 #include "core/ranges.hpp"
 
-#include <algorithm>
-
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 

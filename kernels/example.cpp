@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -42,8 +43,8 @@ Params merged_params(const OpContract& op, const Params& example, const Params& 
   for (const ParamSpec& spec : op.params()) {
     if (spec.derived) continue;
     std::int64_t value = example.at(spec.name);
-    const auto size = std::ranges::find(usual_sizes, spec.name, &UsualSize::name);
-    if (usual && size != usual_sizes.end()) value = size->value;
+    const auto* size = find_or_null(usual_sizes, spec.name, &UsualSize::name);
+    if (usual && size) value = size->value;
     out.set(spec.name, given.find(spec.name) ? given.at(spec.name) : value);
   }
   return out;

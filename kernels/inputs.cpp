@@ -1,5 +1,5 @@
 #include "kernels/inputs.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ constexpr std::int64_t pool_values = InputPool::pool_elements + InputPool::chunk
 class NormalTable {
  public:
   NormalTable() {
-    for (std::size_t i = 0; i < points; ++i) {
+    for (const auto i : indices(points)) {
       const double u = (as_double(i) + 0.5) / points;
       radius_[i] = std::sqrt(-2 * std::log(u));
       cosine_[i] = std::cos(2 * std::numbers::pi * u);
@@ -92,7 +92,7 @@ void draw_block(const OperandSpec& operand, std::uint64_t first, Block& block) {
       });
       break;
     case Distribution::indices: {
-      const auto bound = static_cast<std::uint64_t>(std::max<std::int64_t>(operand.index_bound, 1));
+      const auto bound = as_uint64(std::max<std::int64_t>(operand.index_bound, 1));
       draw(first, block,
            [&](std::uint64_t bits) { return as_double(uniform_below(bits << 32, bound)); });
       break;
@@ -114,7 +114,7 @@ std::uint16_t bf16_bits(double value) {
 
 template <class Element, class Convert>
 void convert_all(const Block& values, unsigned char* target, Convert convert) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (const auto i : indices(values)) {
     const Element element = convert(values[i]);
     std::memcpy(target + i * sizeof(Element), &element, sizeof(Element));
   }
@@ -144,9 +144,9 @@ void store_block(Dtype dtype, const Block& values, unsigned char* target) {
       break;
   }
   const double floor = smallest_normal(dtype);
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (const auto i : indices(values)) {
     const double value = std::fabs(values[i]) < floor ? 0.0 : values[i];
-    store_element(dtype, target, static_cast<std::int64_t>(i), value);
+    store_element(dtype, target, as_int64(i), value);
   }
 }
 
@@ -157,7 +157,7 @@ std::vector<unsigned char> make_pool(const OperandSpec& operand) {
   std::vector<unsigned char> pool(as_size(pool_values) * width);
   Block block;
   for (std::int64_t first = 0; first < pool_values; first += InputPool::chunk_elements) {
-    draw_block(operand, static_cast<std::uint64_t>(first), block);
+    draw_block(operand, as_uint64(first), block);
     store_block(operand.dtype, block, pool.data() + as_size(first) * width);
   }
   return pool;
@@ -193,8 +193,8 @@ std::shared_ptr<const std::vector<unsigned char>> given_pool(const OperandSpec& 
                   " given values; its contract has " + std::to_string(given.size()));
   }
   std::vector<unsigned char> pool(as_size(operand.bytes()));
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    store_element(operand.dtype, pool.data(), static_cast<std::int64_t>(i), as_double(given[i]));
+  for (const auto i : indices(given)) {
+    store_element(operand.dtype, pool.data(), as_int64(i), as_double(given[i]));
   }
   return std::make_shared<const std::vector<unsigned char>>(std::move(pool));
 }
@@ -204,20 +204,20 @@ void load_values(Dtype dtype, const unsigned char* pool, std::int64_t start,
                  std::span<double> out) {
   const auto first = as_size(start);
   if (dtype == Dtype::f32) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const auto i : indices(out)) {
       float value = 0;
       std::memcpy(&value, pool + (first + i) * sizeof value, sizeof value);
       out[i] = value;
     }
   } else if (dtype == Dtype::bf16) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const auto i : indices(out)) {
       std::uint16_t bits = 0;
       std::memcpy(&bits, pool + (first + i) * sizeof bits, sizeof bits);
-      out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+      out[i] = std::bit_cast<float>(as_uint32(bits) << 16);
     }
   } else {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = load_element(dtype, pool, start + static_cast<std::int64_t>(i));
+    for (const auto i : indices(out)) {
+      out[i] = load_element(dtype, pool, start + as_int64(i));
     }
   }
 }
@@ -247,11 +247,9 @@ InputPool::InputPool(std::uint64_t seed, const OperandSpec& operand)
 
 std::int64_t InputPool::chunk_start(int rank, int set, std::size_t operand_index,
                                     std::int64_t chunk) const {
-  const auto place = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32) |
-                     static_cast<std::uint32_t>(set);
+  const auto place = (as_uint64(as_uint32(rank)) << 32) | as_uint32(set);
   const auto stream = hash_combine(hash_combine(seed_, place), operand_index);
-  return static_cast<std::int64_t>(hash_u64(stream, static_cast<std::uint64_t>(chunk)) %
-                                   static_cast<std::uint64_t>(pool_elements));
+  return as_int64(hash_u64(stream, as_uint64(chunk)) % as_uint64(pool_elements));
 }
 
 void InputPool::fill(int rank, int set, std::size_t operand_index, void* target) const {
@@ -280,7 +278,7 @@ void InputPool::read(int rank, int set, std::size_t operand_index, std::int64_t 
   }
   std::size_t done = 0;
   while (done < out.size()) {
-    const auto element = offset + static_cast<std::int64_t>(done);
+    const auto element = offset + as_int64(done);
     const auto within = element % chunk_elements;
     const auto start = chunk_start(rank, set, operand_index, element / chunk_elements) + within;
     const auto count = std::min<std::size_t>(out.size() - done, as_size(chunk_elements - within));

@@ -1,6 +1,5 @@
 #include "kernels/matmul_reference.hpp"
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 
@@ -19,19 +18,19 @@ std::vector<double> read_columns(const InputReader& inputs, int rank, const Matm
   const auto depth = as_size(block.k);
   std::vector<double> values(columns.size() * depth);
   if (block.transposed) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (const auto c : indices(columns)) {
       inputs.read(rank, block.wei, block.wei_offset + columns[c] * block.k,
                   std::span(values).subspan(c * depth, depth));
     }
     return values;
   }
   const auto width = columns.back() - columns.front() + 1;
-  const bool dense = width <= 8 * static_cast<std::int64_t>(columns.size());
+  const bool dense = width <= 8 * std::ssize(columns);
   std::vector<double> row(dense ? as_size(width) : 1);
-  for (std::size_t i = 0; i < depth; ++i) {
-    const auto row_begin = block.wei_offset + static_cast<std::int64_t>(i) * block.n;
+  for (const auto i : indices(depth)) {
+    const auto row_begin = block.wei_offset + as_int64(i) * block.n;
     if (dense) inputs.read(rank, block.wei, row_begin + columns.front(), row);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (const auto c : indices(columns)) {
       if (!dense) inputs.read(rank, block.wei, row_begin + columns[c], row);
       values[c * depth + i] = row[dense ? as_size(columns[c] - columns.front()) : 0];
     }
@@ -56,11 +55,11 @@ void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& bl
   std::vector<std::int64_t> columns(elements.size());
   std::ranges::transform(elements, columns.begin(), [n](std::int64_t e) { return e % n; });
   std::ranges::sort(columns);
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  columns.erase(std::ranges::unique(columns).begin(), columns.end());
 
   // Ordered by (block of columns, row): each column is read once, a row once per block.
   std::vector<std::size_t> order(elements.size()), column_rank(elements.size());
-  for (std::size_t i = 0; i < elements.size(); ++i) {
+  for (const auto i : indices(elements)) {
     order[i] = i;
     column_rank[i] = as_size(std::ranges::lower_bound(columns, elements[i] % n) - columns.begin());
   }

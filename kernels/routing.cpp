@@ -1,5 +1,5 @@
 #include "kernels/routing.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,9 +26,8 @@ std::size_t at(std::int64_t i) { return as_size(i); }
 std::vector<std::int64_t> expert_order(std::int64_t experts) {
   std::vector<std::int64_t> order(at(experts));
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::ranges::sort(order, {}, [](std::int64_t expert) {
-    return hash_u64(order_seed, static_cast<std::uint64_t>(expert));
-  });
+  std::ranges::sort(order, {},
+                    [](std::int64_t expert) { return hash_u64(order_seed, as_uint64(expert)); });
   return order;
 }
 
@@ -37,10 +36,9 @@ std::vector<std::int64_t> expert_order(std::int64_t experts) {
 std::vector<std::uint64_t> power_law(std::int64_t experts, std::int64_t skew_percent) {
   std::vector<std::uint64_t> weights(at(experts));
   const double exponent = as_double(skew_percent) / 100;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
+  for (const auto i : indices(weights)) {
     const double share = std::pow(as_double(i + 1), -exponent);
-    weights[i] =
-        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::lround(share * 0x1p30)));
+    weights[i] = std::max<std::uint64_t>(1, as_uint64(std::lround(share * 0x1p30)));
   }
   return weights;
 }
@@ -51,9 +49,9 @@ std::vector<std::int64_t> apportion(std::int64_t total, std::int64_t limit,
                                     std::span<const std::uint64_t> weights) {
   std::vector<std::int64_t> shares(weights.size(), 0);
   if (weights.front() == weights.back()) {  // the same by division: equal shares, equal remainders
-    const auto count = static_cast<std::int64_t>(weights.size());
+    const auto count = std::ssize(weights);
     std::ranges::fill(shares, total / count);
-    for (std::int64_t i = 0; i < total % count; ++i) ++shares[at(i)];
+    for (const std::int64_t i : below(total % count)) ++shares[at(i)];
     return shares;
   }
   Wide left = static_cast<Wide>(total);
@@ -70,7 +68,7 @@ std::vector<std::int64_t> apportion(std::int64_t total, std::int64_t limit,
   for (std::size_t i = first; i < weights.size(); ++i) {
     const Wide share = left * weights[i] / sum;
     remainders[i] = left * weights[i] % sum;
-    shares[i] = static_cast<std::int64_t>(share);
+    shares[i] = as_int64(share);
     missing -= share;
     candidates.push_back(i);
   }
@@ -106,7 +104,7 @@ std::vector<std::int64_t> made_counts(std::int64_t tokens, std::int64_t top_k, s
   const std::vector<std::int64_t>& order = law.order;
   const auto shares = apportion(tokens * top_k, tokens, law.weights);
   std::vector<std::int64_t> counts(at(experts));
-  for (std::size_t i = 0; i < shares.size(); ++i) counts[at(order[i])] = shares[i];
+  for (const auto i : indices(shares)) counts[at(order[i])] = shares[i];
   return counts;
 }
 
@@ -121,9 +119,9 @@ std::vector<std::int64_t> routing_counts(std::int64_t tokens, std::int64_t top_k
   };
   static thread_local std::array<Kept, 64> kept;
   const std::array<std::int64_t, 4> key = {tokens, top_k, experts, skew_percent};
-  Kept& place = kept[hash_u64(static_cast<std::uint64_t>(tokens * 1000 + skew_percent),
-                              static_cast<std::uint64_t>(experts * 1000 + top_k)) %
-                     kept.size()];
+  Kept& place =
+      kept[hash_u64(as_uint64(tokens * 1000 + skew_percent), as_uint64(experts * 1000 + top_k)) %
+           kept.size()];
   if (place.key != key) place = {key, made_counts(tokens, top_k, experts, skew_percent)};
   return place.counts;
 }
@@ -135,7 +133,7 @@ std::vector<std::int64_t> routing_table(std::int64_t tokens, std::int64_t top_k,
   const auto counts = routing_counts(tokens, top_k, experts, skew_percent);
   std::vector<std::int64_t> table(at(tokens * top_k));
   std::int64_t dealt = 0;
-  for (std::int64_t expert = 0; expert < experts; ++expert) {
+  for (const std::int64_t expert : below(experts)) {
     for (std::int64_t row = 0; row < counts[at(expert)]; ++row, ++dealt) {
       table[at(dealt % tokens * top_k + dealt / tokens)] = expert;
     }
@@ -160,7 +158,7 @@ std::int64_t active_experts(std::span<const std::int64_t> counts, ExpertRange ra
 
 std::int64_t heaviest_rank(std::span<const std::int64_t> counts, std::int64_t ep_size) {
   std::int64_t heaviest = 0, rows_max = -1;
-  for (std::int64_t rank = 0; rank < ep_size; ++rank) {
+  for (const std::int64_t rank : below(ep_size)) {
     const auto rows = rows_of(counts, local_experts(std::ssize(counts), ep_size, rank));
     if (rows > rows_max) heaviest = rank;
     rows_max = std::max(rows, rows_max);
@@ -219,8 +217,8 @@ std::int64_t Routing::rows() const { return rows_of(counts(), local()); }
 
 std::vector<std::int64_t> local_positions(std::span<const std::int64_t> table, ExpertRange range) {
   std::vector<std::int64_t> positions;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (range.contains(table[i])) positions.push_back(static_cast<std::int64_t>(i));
+  for (const auto i : indices(table)) {
+    if (range.contains(table[i])) positions.push_back(as_int64(i));
   }
   std::ranges::stable_sort(positions, {}, [&](std::int64_t i) { return table[at(i)]; });
   return positions;

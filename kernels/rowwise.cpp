@@ -1,5 +1,7 @@
 #include "kernels/rowwise.hpp"
 
+#include "core/lists.hpp"
+
 namespace halmark {
 
 std::vector<OperandSpec> RowwiseContract::operands(const Params& p) const {
@@ -25,7 +27,7 @@ void RowwiseContract::reference(const Params& p, const InputReader& inputs, int 
     for (const auto i : positions) columns.push_back(elements[i] - row * cols);
     expected.assign(columns.size(), {});
     row_reference(p, inputs, rank, row, columns, expected);
-    for (std::size_t j = 0; j < positions.size(); ++j) out[positions[j]] = expected[j];
+    for (const auto j : indices(positions)) out[positions[j]] = expected[j];
   });
 }
 
@@ -77,7 +79,7 @@ OperandSpec rows_operand(std::string name, Role role, Dtype dtype, std::int64_t 
 Work operand_traffic(std::span<const OperandSpec> operands) {
   Work work;
   for (const auto& operand : operands) {
-    const auto bytes = static_cast<double>(operand.bytes());
+    const auto bytes = as_double(operand.bytes());
     if (operand.role == Role::output) {
       work.bytes_written += bytes;
       continue;

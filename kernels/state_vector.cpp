@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -56,7 +58,7 @@ double StateVector::norm() const {
 void StateVector::apply(const Gate2& gate, int target, std::uint64_t controls) {
   if (controls == 0) return apply_to(amplitudes_.data(), amplitudes_.size(), gate, target);
   const std::uint64_t stride = std::uint64_t{1} << target;
-  for (std::uint64_t i = 0; i < amplitudes_.size(); ++i) {
+  for (const std::uint64_t i : below(amplitudes_.size())) {
     if ((i & stride) != 0 || (i & controls) != controls) continue;
     const Amplitude zero = amplitudes_[i], one = amplitudes_[i + stride];
     amplitudes_[i] = product(gate[0], zero) + product(gate[1], one);
@@ -67,24 +69,23 @@ void StateVector::apply(const Gate2& gate, int target, std::uint64_t controls) {
 void StateVector::apply_layer(std::span<const Gate2> gates) {
   constexpr std::size_t block_amplitudes = 1 << 11;  // 32 KiB
   const std::size_t block = std::min(block_amplitudes, amplitudes_.size());
-  const auto low =
-      std::min<std::size_t>(static_cast<std::size_t>(std::countr_zero(block)), gates.size());
+  const auto low = std::min<std::size_t>(as_size(std::countr_zero(block)), gates.size());
   for (std::size_t begin = 0; begin < amplitudes_.size(); begin += block) {
-    for (std::size_t q = 0; q < low; ++q) {
-      apply_to(amplitudes_.data() + begin, block, gates[q], static_cast<int>(q));
+    for (const auto q : indices(low)) {
+      apply_to(amplitudes_.data() + begin, block, gates[q], as_int(q));
     }
   }
-  for (std::size_t q = low; q < gates.size(); ++q) apply(gates[q], static_cast<int>(q));
+  for (std::size_t q = low; q < gates.size(); ++q) apply(gates[q], as_int(q));
 }
 
 void StateVector::multiply(std::uint64_t mask, Amplitude factor) {
-  for (std::uint64_t i = 0; i < amplitudes_.size(); ++i) {
+  for (const std::uint64_t i : below(amplitudes_.size())) {
     if ((i & mask) == mask) amplitudes_[i] = product(amplitudes_[i], factor);
   }
 }
 
 void StateVector::flip_signs(std::span<const QubitPair> pairs) {
-  for (std::uint64_t i = 0; i < amplitudes_.size(); ++i) {
+  for (const std::uint64_t i : below(amplitudes_.size())) {
     std::uint64_t flips = 0;
     for (const QubitPair& pair : pairs) flips ^= (i >> pair.a) & (i >> pair.b) & 1;
     if (flips != 0) amplitudes_[i] = -amplitudes_[i];

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -28,10 +30,10 @@ struct Columns {
 
 Columns columns_of(const IntegerProgram& p) {
   std::vector<std::vector<std::pair<int, double>>> by_column(p.cost.size());
-  for (std::size_t r = 0; r < p.rows.size(); ++r) {
+  for (const auto r : indices(p.rows)) {
     for (const auto& [variable, factor] : p.rows[r].terms) {
       auto& column = by_column[variable];
-      const auto row = static_cast<int>(r);
+      const auto row = as_int(r);
       if (!column.empty() && column.back().first == row) {
         column.back().second += factor;
       } else {
@@ -54,12 +56,11 @@ Columns columns_of(const IntegerProgram& p) {
 void load(Cbc_Model* model, const IntegerProgram& p) {
   const Columns columns = columns_of(p);
   const std::vector<double> low(p.low.begin(), p.low.end()), high(p.high.begin(), p.high.end());
-  std::vector<double> limits;
-  for (const IntegerProgram::Row& row : p.rows) limits.push_back(row.at_most);
-  Cbc_loadProblem(model, static_cast<int>(p.cost.size()), static_cast<int>(p.rows.size()),
-                  columns.start.data(), columns.row.data(), columns.factor.data(), low.data(),
-                  high.data(), p.cost.data(), nullptr, limits.data());
-  for (std::size_t i = 0; i < p.cost.size(); ++i) Cbc_setInteger(model, static_cast<int>(i));
+  std::vector<double> limits = mapped(p.rows, &IntegerProgram::Row::at_most);
+  Cbc_loadProblem(model, as_int(p.cost.size()), as_int(p.rows.size()), columns.start.data(),
+                  columns.row.data(), columns.factor.data(), low.data(), high.data(), p.cost.data(),
+                  nullptr, limits.data());
+  for (const auto i : indices(p.cost)) Cbc_setInteger(model, as_int(i));
   Cbc_setLogLevel(model, 0);
   Cbc_setAllowableGap(model, 0);
   Cbc_setAllowableFractionGap(model, 0);
@@ -82,7 +83,7 @@ extern "C" __attribute__((visibility("default"))) int halmark_solve_with_cbc(
   out = {.at = {}, .solver = std::string("Cbc ") + Cbc_getVersion()};
   for (std::size_t i = 0; i < p.cost.size(); ++i) {
     out.at.push_back(std::llround(values[i]));
-    out.cost += p.cost[i] * static_cast<double>(out.at.back());
+    out.cost += p.cost[i] * as_double(out.at.back());
   }
   return 0;
 }

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
 
 std::size_t History::add_pending(Point point) {
   const std::size_t number = trials_.size();
-  numbers_.emplace(space_.identity(point), static_cast<std::uint32_t>(number));
+  numbers_.emplace(space_.identity(point), as_uint32(number));
   trials_.push_back({.point = std::move(point)});
   return number;
 }
@@ -32,12 +33,12 @@ void History::check(const Told& told) const {
 
 std::size_t History::tell(const Told& told) {
   check(told);
-  const auto it = numbers_.find(space_.identity(told.point));
-  const bool is_known = it != numbers_.end();
-  if (is_known && trials_[it->second].outcome != TrialOutcome::pending) {
+  const auto* it = find_value(numbers_, space_.identity(told.point));
+  const bool is_known = it != nullptr;
+  if (is_known && trials_[*it].outcome != TrialOutcome::pending) {
     throw Error(ExitCode::error, "a trial was told twice");
   }
-  const std::size_t number = is_known ? it->second : add_pending(told.point);
+  const std::size_t number = is_known ? *it : add_pending(told.point);
   Trial& trial = trials_[number];
   trial.outcome = told.outcome;
   finished_ += told.outcome != TrialOutcome::pending ? 1 : 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/lists.hpp"
 #include "core/module.hpp"
 #include "core/text/error.hpp"
 #include "search/cbc_module.hpp"
@@ -23,7 +24,7 @@ void check(const IntegerProgram& p) {
     throw bad("bounds and costs differ in number");
   }
   if (!std::ranges::all_of(p.cost, is_finite)) throw bad("a cost is not finite");
-  for (std::size_t i = 0; i < p.cost.size(); ++i) {
+  for (const auto i : indices(p.cost)) {
     if (p.low[i] > p.high[i]) throw bad("a lower bound is above its upper bound");
   }
   for (const IntegerProgram::Row& row : p.rows) {
@@ -50,7 +51,7 @@ std::optional<IntegerSolution> solve_with_cbc(const IntegerProgram& p) {
 double excess(const IntegerProgram::Row& row, const std::vector<std::int64_t>& at) {
   double sum = 0, largest = std::abs(row.at_most);
   for (const auto& [variable, factor] : row.terms) {
-    const double amount = factor * static_cast<double>(at[variable]);
+    const double amount = factor * as_double(at[variable]);
     sum += amount;
     largest = std::max(largest, std::abs(amount));
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 
 SearchResult run_search(Sampler& sampler, const SearchBudget& budget, const SearchHooks& hooks) {
@@ -24,7 +26,7 @@ SearchResult run_search(Sampler& sampler, const SearchBudget& budget, const Sear
     const std::vector<Told> outcomes = hooks.evaluate(points);
     sampler.tell(outcomes);
     if (hooks.on_told) hooks.on_told(outcomes);
-    result.told.insert(result.told.end(), outcomes.begin(), outcomes.end());
+    append_all(result.told, outcomes);
   }
   result.end = SearchEnd::budget;
   return result;

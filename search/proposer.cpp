@@ -4,6 +4,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -20,7 +22,7 @@ constexpr std::uint64_t purpose_safe = 0x5afe, purpose_uniform = 0x0171;
 
 std::uint64_t even_step(std::uint64_t size) {
   if (size < 3) return 1;
-  auto step = static_cast<std::uint64_t>(static_cast<double>(size) * 0.6180339887498949);
+  auto step = as_uint64(as_double(size) * 0.6180339887498949);
   while (std::gcd(step, size) != 1) ++step;
   return step;
 }
@@ -80,7 +82,7 @@ std::optional<Point> Proposer::repaired(std::uint64_t trial) {
   const double risk_max = is_guarded ? guard_.risk_max() : 1;
   std::optional<Point> valid, safest;
   double least = 2;
-  for (std::uint64_t attempt = 0; attempt < attempts_max; ++attempt) {
+  for (const std::uint64_t attempt : below(attempts_max)) {
     std::optional<Point> p = propose(trial, attempt);
     effort_.spend();
     if (!p) break;
@@ -140,7 +142,7 @@ std::optional<Point> Proposer::new_neighbour(const Point& valid_point, std::uint
     const std::size_t shift =
         around.empty() ? 0 : stream(trial, 0xbf5 + expanded).below(around.size());
     effort_.spend(around.size());
-    for (std::size_t i = 0; i < around.size(); ++i) {
+    for (const auto i : indices(around)) {
       Point& p = around[(i + shift) % around.size()];
       if (!seen.insert(space().identity(p)).second) continue;
       if (!history_.knows(p)) return std::move(p);
@@ -168,8 +170,7 @@ std::optional<Point> Proposer::next_even() {
   for (; even_at_ < size; ++even_at_) {
     if (even_at_ % 1024 == 0) effort_.look();
     const std::uint64_t start = uniform_below(hash_u64(options_.seed, 0), size);
-    const auto index =
-        static_cast<std::uint64_t>((static_cast<Wide>(even_at_) * step + start) % size);
+    const auto index = as_uint64((static_cast<Wide>(even_at_) * step + start) % size);
     Point p = space().point(index);
     if (!history_.knows(p)) return p;
   }

@@ -4,6 +4,7 @@
 
 #include "bisect/stored_file.hpp"
 #include "core/input/places.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
@@ -96,14 +97,13 @@ class Bisection {
     search_.state =
         history::bisect_state(now, search_.posterior, request_.confidence, request_.floor);
     return search_.state == BisectState::open && !request_.stop.stop_requested() &&
-           search_.pairs() < static_cast<std::size_t>(request_.pairs_max);
+           search_.pairs() < as_size(request_.pairs_max);
   }
 
   Revision& next() {
-    std::vector<double> costs;
-    for (const Revision& r : search_.revisions) {
-      costs.push_back(pair_s_ + (builds_.has(r.commit) ? 0 : build_s_));
-    }
+    std::vector<double> costs = mapped(search_.revisions, [&](const Revision& r) {
+      return pair_s_ + (builds_.has(r.commit) ? 0 : build_s_);
+    });
     return search_.revisions[history::next_revision(pairs(), search_.posterior, costs)];
   }
 

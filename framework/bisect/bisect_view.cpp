@@ -79,8 +79,7 @@ std::optional<double> ratio_at(const Revision& revision) {
 }
 
 std::string table_text(const Search& search) {
-  report::TextTable table({"revision", "date", "pairs", "change", "probability", "title"},
-                          {false, false, true, true, true});
+  report::TextTable table({"revision", "date", ">pairs", ">change", ">probability", "title"});
   std::string skipped;
   for (std::size_t r = 1; r < search.revisions.size(); ++r) {
     const Revision& one = search.revisions[r];

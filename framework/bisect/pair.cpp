@@ -1,6 +1,5 @@
 #include "bisect/pair.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -8,9 +7,11 @@
 #include <regex>
 #include <sstream>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::bisect {
@@ -30,9 +31,8 @@ std::regex compiled(const std::string& expression) {
 
 std::optional<double> number_of(std::string text) {
   if (text.starts_with('+')) text.erase(0, 1);
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  const auto out = read_number<double>(text);
+  if (!out) return std::nullopt;
   return out;
 }
 
@@ -86,7 +86,7 @@ MeasurePair pairs_of_plugin(std::vector<KernelCase> cases, const std::string& pa
              const std::string& good, const std::string& folder,
              std::size_t pair) mutable -> Result<double, PairFailure> {
     const auto side = [&](const std::string& at) -> Result<DuetSide, PairFailure> {
-      if (const auto found = known.find(at); found != known.end()) return found->second;
+      if (const auto* found = find_value(known, at)) return *found;
       const std::string file = (std::filesystem::path(at) / path).string();
       try {
         return known[at] = named_side(file, {.now_path = {},

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -43,7 +44,7 @@ Result<std::string, ShellFailure> run_words(const std::vector<std::string>& word
       .arguments = {"-c", "cd \"$1\" && exec 2>\"$0\" && shift && exec \"$@\"", place, folder},
       .environment = own_environment(),
       .cpus = {}};
-  spec.arguments.insert(spec.arguments.end(), words.begin(), words.end());
+  append_all(spec.arguments, words);
   const auto process = ContainedProcess::start(spec);
   const auto begin = SteadyClock::now();
   std::optional<ExitCause> cause;

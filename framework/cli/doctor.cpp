@@ -2,6 +2,7 @@
 // what is refused and why, and what would make figures better.
 #include "cli/built_plugins.hpp"
 #include "cli/console/session.hpp"
+#include "core/lists.hpp"
 #include "journal/store.hpp"
 #include "measure/campaign/node_agreement.hpp"
 #include "measure/sampling/gbench.hpp"
@@ -40,7 +41,7 @@ CommandResult execute(const GlobalOptions& options, const std::string& hosts) {
   }
   for (auto more : {tune::machine_checks(local_machine(), worker_limits_of(options).memory_bytes),
                     library_checks(), node_checks(hosts, found)}) {
-    checks.insert(checks.end(), more.begin(), more.end());
+    append_all(checks, more);
   }
   TextTable table({"check", "verdict", "what"});
   Json list = Json::array();
@@ -87,8 +88,8 @@ Action add_devices(OptionSet& app) {
     if (!*lists_known && names->empty()) {
       return tune::devices_here(find_plugins(options), backends_of_build(), local_machine());
     }
-    std::vector<Device> known;
-    for (const std::string& name : *names) known.push_back(known_device(name));
+    std::vector<Device> known =
+        mapped(*names, [&](const std::string& name) { return known_device(name); });
     if (names->empty()) known = known_devices(config_dirs("devices"));
     return report::known_devices_view(select_devices(std::move(known), *query), stdout_columns());
   };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/console/command.hpp"
+#include "core/lists.hpp"
 #include "core/version.hpp"
 #include "options/usage_error.hpp"
 #include "pages/help/first_help.hpp"
@@ -24,8 +25,8 @@ int finish(const GlobalOptions& options, const Command& command, const CommandRe
     for (const Warning& w : result.warnings) write_stderr(warning_line(w));
   }
   if (error != nullptr && !options.json) write_stderr("halmark: " + error->line() + '\n');
-  if (error == nullptr && report::says_lost_output()) return static_cast<int>(ExitCode::error);
-  return static_cast<int>(error != nullptr ? error->exit_code() : result.exit_code);
+  if (error == nullptr && report::says_lost_output()) return as_int(ExitCode::error);
+  return as_int(error != nullptr ? error->exit_code() : result.exit_code);
 }
 
 int run_command(const GlobalOptions& options, const Command& command, const Action& action) {
@@ -104,12 +105,12 @@ int run(int argc, char** argv) {
     return finish(options, *named, {}, &ours);
   }
   options.command = program.command_line();
-  for (std::size_t i = 0; i < actions.size(); ++i) {
+  for (const auto i : indices(actions)) {
     if (actions[i].first.is_chosen()) {
       return run_command(options, commands()[i], actions[i].second);
     }
   }
-  return static_cast<int>(ExitCode::refused);
+  return as_int(ExitCode::refused);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // halmark models, ops, forecasts and explain: what is known by name; models with the sizes that the
 // graphs give.
 #include "cli/console/command.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "pages/models/models_page.hpp"
 #include "pages/ops/op_page.hpp"
@@ -13,8 +14,7 @@ namespace {
 
 CommandResult known_models(const std::string& wanted) {
   std::vector<ModelListing> models = list_models(config_dirs("models"));
-  std::vector<std::string> names;
-  for (const ModelListing& m : models) names.push_back(m.id);
+  auto names = mapped(models, &ModelListing::id);
   const auto has = [&](const std::string& name) { return name.find(wanted) != std::string::npos; };
   // A name that is part of no id may be one of the other names.
   const bool is_id = std::ranges::any_of(names, has);

@@ -6,6 +6,7 @@
 
 #include "cli/console/session.hpp"
 #include "core/input/input_file.hpp"
+#include "core/lists.hpp"
 #include "profile/capture/recipes.hpp"
 
 #ifdef HALMARK_HAS_TRACE
@@ -83,9 +84,9 @@ Cases cases_of(const std::vector<trace::TracedStep>& steps, const tune::Target& 
 
 trace::KernelTime time_of(const KernelCase& kernel_case,
                           const std::map<std::string, KernelPoint>& points) {
-  const auto found = points.find(kernel_case.key());
-  if (found == points.end()) return {{}, {}, {}, "interrupted before it was measured"};
-  const KernelPoint& point = found->second;
+  const auto* found = find_value(points, kernel_case.key());
+  if (!found) return {{}, {}, {}, "interrupted before it was measured"};
+  const KernelPoint& point = *found;
   if (!point.duration_ns) {
     return {{}, {}, {}, std::string(status_name(point.status)) + ": " + point.reason};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -71,9 +72,9 @@ void begin_occasions(Ceiling& ceiling, double Ceiling::*rate) {
 template <class Ceiling>
 void add_seen(std::vector<Ceiling>& known, Ceiling seen, double Ceiling::*rate) {
   begin_occasions(seen, rate);
-  const auto same =
-      std::ranges::find_if(known, [&](const Ceiling& c) { return is_same_ceiling(c, seen); });
-  if (same == known.end()) {
+  auto* same =
+      find_or_null(known, true, [&](const Ceiling& c) { return is_same_ceiling(c, seen); });
+  if (!same) {
     known.push_back(std::move(seen));
     settle(known.back(), rate);
     return;

@@ -1,4 +1,5 @@
 #include "core/dtype.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/text.hpp"
 
@@ -55,13 +56,13 @@ static_assert(has_row_of_each<1>(facts, &Facts::dtype));
 
 constexpr std::array every = [] {
   std::array<Dtype, facts.size()> result{};
-  for (std::size_t i = 0; i < facts.size(); ++i) result[i] = facts[i].dtype;
+  for (const auto i : indices(facts)) result[i] = facts[i].dtype;
   return result;
 }();
 
 const Facts& facts_of(Dtype dtype) {
   // Numbers are dense from 1, so the table is an index.
-  return facts.at(static_cast<std::size_t>(dtype) - 1);
+  return facts.at(as_size(dtype) - 1);
 }
 
 struct Alias {
@@ -140,7 +141,7 @@ std::optional<Dtype> parse_dtype(std::string_view text) {
 }
 
 std::optional<Dtype> dtype_from_value(std::int64_t value) {
-  if (value < 1 || value > static_cast<std::int64_t>(facts.size())) return std::nullopt;
+  if (value < 1 || value > std::ssize(facts)) return std::nullopt;
   return static_cast<Dtype>(value);
 }
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/dtype.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -40,11 +40,11 @@ std::uint32_t encode_small(double value, int exponent_bits, int mantissa_bits, i
     std::frexp(magnitude, &e);
     const int biased = e - 1 + bias;
     if (biased <= 0) {
-      mantissa = static_cast<std::uint32_t>(std::ldexp(magnitude, mantissa_bits + bias - 1));
+      mantissa = as_uint32(std::ldexp(magnitude, mantissa_bits + bias - 1));
     } else {
-      exponent = static_cast<std::uint32_t>(biased);
-      mantissa = static_cast<std::uint32_t>(std::ldexp(magnitude, mantissa_bits - (e - 1)) -
-                                            std::ldexp(1.0, mantissa_bits));
+      exponent = as_uint32(biased);
+      mantissa = as_uint32(std::ldexp(magnitude, mantissa_bits - (e - 1)) -
+                           std::ldexp(1.0, mantissa_bits));
     }
   }
   return (sign << (exponent_bits + mantissa_bits)) | (exponent << mantissa_bits) | mantissa;
@@ -64,8 +64,8 @@ double decode_small(std::uint32_t bits, int exponent_bits, int mantissa_bits, in
     return std::numeric_limits<double>::quiet_NaN();
   }
   if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  return sign * std::ldexp(mantissa + (1u << mantissa_bits),
-                           static_cast<int>(exponent) - bias - mantissa_bits);
+  return sign *
+         std::ldexp(mantissa + (1u << mantissa_bits), as_int(exponent) - bias - mantissa_bits);
 }
 
 // The "fnuz" forms: one zero, no infinity, NaN in the place of minus zero.
@@ -78,7 +78,7 @@ double decode_fnuz(std::uint32_t bits, int mantissa_bits, int bias) {
   if (bits == 0x80) return std::numeric_limits<double>::quiet_NaN();
   const double sign = bits & 0x80 ? -1.0 : 1.0;
   const std::uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
-  const auto exponent = static_cast<int>((bits & 0x7f) >> mantissa_bits);
+  const auto exponent = as_int((bits & 0x7f) >> mantissa_bits);
   if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
   return sign * std::ldexp(mantissa + (1u << mantissa_bits), exponent - bias - mantissa_bits);
 }
@@ -109,7 +109,7 @@ double load_element(Dtype dtype, const void* base, std::int64_t index) {
     case Dtype::tf32:
       return load_as<float>(base, index);
     case Dtype::bf16: {
-      const auto bits = static_cast<std::uint32_t>(load_as<std::uint16_t>(base, index)) << 16;
+      const auto bits = as_uint32(load_as<std::uint16_t>(base, index)) << 16;
       return std::bit_cast<float>(bits);
     }
     case Dtype::f16:
@@ -172,7 +172,7 @@ void store_element(Dtype dtype, void* base, std::int64_t index, double value) {
     case Dtype::s64:
       return store_as(base, index, saturated<std::int64_t>(v));
     case Dtype::s32:
-      return store_as(base, index, static_cast<std::int32_t>(v));
+      return store_as(base, index, as_int(v));
     case Dtype::s16:
       return store_as(base, index, static_cast<std::int16_t>(v));
     case Dtype::s8:
@@ -180,7 +180,7 @@ void store_element(Dtype dtype, void* base, std::int64_t index, double value) {
     case Dtype::u64:
       return store_as(base, index, saturated<std::uint64_t>(v));
     case Dtype::u32:
-      return store_as(base, index, static_cast<std::uint32_t>(v));
+      return store_as(base, index, as_uint32(v));
     case Dtype::u16:
       return store_as(base, index, static_cast<std::uint16_t>(v));
     case Dtype::u8:

@@ -1,9 +1,9 @@
 #include "core/kernel_case.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/text/enum_names.hpp"
+#include "core/text/number.hpp"
 
 namespace halmark {
 namespace {
@@ -26,9 +26,8 @@ std::string ShardPlace::text() const {
 namespace {
 
 std::optional<int> whole_number(std::string_view text) {
-  int out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < 0) return std::nullopt;
+  const auto out = read_number<int>(text);
+  if (!out || *out < 0) return std::nullopt;
   return out;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -45,8 +45,8 @@ std::optional<Metered> metered(const Measurement& row) {
   const double shards = std::max(1.0, ranks / devices);
   for (const auto& [name, meter] : {std::pair{"device_energy_uj", k.backend + ':' + k.device},
                                     std::pair{"package_energy_uj", std::string("rapl")}}) {
-    const auto said = std::ranges::find(row.signals, name, &Signal::name);
-    if (said == row.signals.end() || !said->value) continue;
+    const auto* said = find_or_null(row.signals, name, &Signal::name);
+    if (!said || !said->value) continue;
     return Metered{*said->value * 1e-6 / shards, meter};
   }
   return std::nullopt;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -65,9 +67,9 @@ std::string Config::text() const {
   std::string out;
   for (const Param& item : params.items()) {
     if (!out.empty()) out += ' ';
-    const auto label =
-        std::ranges::find(labels, item.name, &std::pair<std::string, std::string>::first);
-    out += item.name + '=' + (label != labels.end() ? label->second : std::to_string(item.value));
+    const auto* label =
+        find_or_null(labels, item.name, &std::pair<std::string, std::string>::first);
+    out += item.name + '=' + (label ? label->second : std::to_string(item.value));
   }
   return out;
 }

@@ -34,9 +34,8 @@ Json point_json(const CheckedPoint& p) {
 }  // namespace
 
 report::View check_view(const std::vector<CheckedPoint>& points) {
-  report::TextTable table({"step", "configuration", "predicted", "interval", "from",
-                           "engine measured", "deviation", "of", "engine / predicted"},
-                          {false, false, true, true, false, true, true, true, true});
+  report::TextTable table({"step", "configuration", ">predicted", ">interval", "from",
+                           ">engine measured", ">deviation", ">of", ">engine / predicted"});
   report::View out;
   Json list = Json::array();
   std::string lines;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "deploy/bench/bench_field.hpp"
@@ -43,9 +44,8 @@ std::string unaskable(const Deployment& d, const exports::Launch& launch) {
 
 // "Q8_0" of "NAME-Q8_0.gguf", as the exported command names its file.
 std::string weights_word(const exports::Launch& launch) {
-  const auto model = std::ranges::find(launch.flags, "--model", &exports::LaunchFlag::flag);
-  const std::string name =
-      model == launch.flags.end() ? "" : fs::path(model->value).stem().string();
+  const auto* model = find_or_null(launch.flags, "--model", &exports::LaunchFlag::flag);
+  const std::string name = !model ? "" : fs::path(model->value).stem().string();
   return name.substr(name.rfind('-') + 1);
 }
 
@@ -81,12 +81,12 @@ std::vector<std::vector<std::int64_t>> prompts(const ModelSpec& spec, std::int64
                                                std::int64_t tokens, std::int64_t repeat) {
   std::vector<std::vector<std::int64_t>> out;
   std::uint64_t counter = 0;
-  const auto words = static_cast<std::uint64_t>(spec.vocab - first_word);
+  const auto words = as_uint64(spec.vocab - first_word);
   for (std::int64_t s = 0; s < sequences; ++s) {
     out.emplace_back();
     for (std::int64_t t = 0; t < tokens; ++t) {
-      const std::uint64_t bits = hash_u64(seed + static_cast<std::uint64_t>(repeat), counter++);
-      out.back().push_back(first_word + static_cast<std::int64_t>(uniform_below(bits, words)));
+      const std::uint64_t bits = hash_u64(seed + as_uint64(repeat), counter++);
+      out.back().push_back(first_word + as_int64(uniform_below(bits, words)));
     }
   }
   return out;
@@ -104,7 +104,7 @@ std::vector<double> steps_together(const std::vector<TokenTimes>& all, std::int6
   std::vector<double> out;
   for (std::size_t i = first.token_ns.size(); i-- > 1;) {
     if (first.arrival_ns[i] > end || first.arrival_ns[i - 1] < begin) continue;
-    if (static_cast<std::int64_t>(out.size()) == wanted) break;
+    if (std::ssize(out) == wanted) break;
     out.push_back(first.token_ns[i] - first.token_ns[i - 1]);
   }
   return out;
@@ -138,7 +138,7 @@ std::vector<double> prefill_samples(LlamaServer& server, const ModelSpec& spec, 
       if (!t.arrival_ns.empty()) end = std::max(end, t.arrival_ns.front());
     }
     if (repeat == 0) continue;  // warms up
-    out.push_back(w.batch == 1 ? all.front().prompt_ns : static_cast<double>(end - begin));
+    out.push_back(w.batch == 1 ? all.front().prompt_ns : as_double(end - begin));
   }
   return out;
 }
@@ -185,7 +185,7 @@ CheckedPoint check_point(const ModelSpec& spec, const PlannedCheck& planned, Wei
   const SampleFigures figures = figures_of(samples);
   step.step_ns = checked_time(figures.mean, "llama-server");
   step.deviation_ns = figures.deviation;
-  step.samples = static_cast<std::int64_t>(samples.size());
+  step.samples = std::ssize(samples);
   return out;
 }
 
@@ -208,8 +208,8 @@ std::vector<PlannedCheck> plan_checks(const SearchedFront& front, std::optional<
                                       const exports::DeploymentAt& deployment_at) {
   std::vector<PlannedCheck> out;
   std::string why;
-  for (std::size_t i = 0; i < front.points.size(); ++i) {
-    if (point && *point != static_cast<std::int64_t>(i + 1)) continue;
+  for (const auto i : indices(front.points)) {
+    if (point && *point != as_int64(i + 1)) continue;
     const Phase phase = front.points[i].configuration.workload.phase;
     const auto has_phase = [&](const PlannedCheck& p) { return workload_of(p).phase == phase; };
     if (std::ranges::any_of(out, has_phase)) continue;
@@ -238,9 +238,8 @@ std::vector<CheckedPoint> check_points(const ModelSpec& spec,
     longest = std::max(longest, admission_of(p.deployment.configuration()).longest + 1);
   }
   WeightFiles weights(spec, longest);
-  std::vector<CheckedPoint> out;
-  for (const PlannedCheck& p : planned) out.push_back(check_point(spec, p, weights, settings));
-  return out;
+  return mapped(planned,
+                [&](const PlannedCheck& p) { return check_point(spec, p, weights, settings); });
 }
 
 }  // namespace halmark::deploy

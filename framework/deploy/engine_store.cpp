@@ -5,6 +5,7 @@
 
 #include "core/input/places.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/measured/engine_step.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
@@ -73,8 +74,8 @@ std::vector<EngineImport> stored_imports(const std::string& database) {
     if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);
-  std::vector<EngineImport> out;
-  for (const std::string& path : paths) out.push_back(read_import(path));
+  std::vector<EngineImport> out =
+      mapped(paths, [&](const std::string& path) { return read_import(path); });
   std::ranges::stable_sort(out, {}, &EngineImport::imported_utc);
   return out;
 }

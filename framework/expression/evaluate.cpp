@@ -1,6 +1,7 @@
 // The tree of an expression, folded over operands; what is wrong is said where it stands.
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "expression/interval.hpp"
 
@@ -143,7 +144,7 @@ class Evaluator {
     if (a.kind != Kind::integers) fail(n, "is_pow2 needs an integer");
     const auto is_power = [](std::int64_t x) { return x > 0 && (x & (x - 1)) == 0; };
     if (a.low == a.high) return is_power(a.low) ? Truth::yes : Truth::no;
-    for (int bit = 0; bit < 63; ++bit) {
+    for (const int bit : below(63)) {
       const std::int64_t power = std::int64_t{1} << bit;
       if (power >= a.low && power <= a.high) return Truth::unknown;
     }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 
@@ -172,9 +172,8 @@ Truth divides(const Operand& a, const Operand& b) {
   if (is_single(a) && (a.low == 1 || a.low == -1)) return Truth::yes;
   // No multiple of a single divisor between the ends of b.
   if (is_single(a) && a.low > 0) {
-    const std::uint64_t width =
-        static_cast<std::uint64_t>(b.high) - static_cast<std::uint64_t>(b.low);
-    const auto beyond = static_cast<std::uint64_t>(floor_modulo(b.high, a.low));
+    const std::uint64_t width = as_uint64(b.high) - as_uint64(b.low);
+    const auto beyond = as_uint64(floor_modulo(b.high, a.low));
     return beyond > width ? Truth::no : Truth::unknown;
   }
   return b.low > 0 && a.low > b.high ? Truth::no : Truth::unknown;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "expression/functions.hpp"
 #include "expression/lexer.hpp"
@@ -32,7 +33,7 @@ class Parser {
 
   std::vector<std::size_t> parameters() && {
     std::ranges::sort(used_);
-    used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
+    used_.erase(std::ranges::unique(used_).begin(), used_.end());
     return std::move(used_);
   }
 
@@ -224,8 +225,8 @@ class Parser {
     for (const Function& f : functions()) {
       if (f.name == name) return call(f);
     }
-    if (const auto fact = facts_.find(name); fact != facts_.end()) {
-      return take(constant_node(fact->second));
+    if (const auto* fact = find_value(facts_, name)) {
+      return take(constant_node(*fact));
     }
     const auto it = std::ranges::find(names_, name);
     if (it == names_.end()) {
@@ -234,7 +235,7 @@ class Parser {
       fail("'" + name + "' is no parameter, fact or function", suggestion(name, known));
     }
     Node out = node(Verb::parameter);
-    out.parameter = static_cast<std::size_t>(it - names_.begin());
+    out.parameter = as_size(it - names_.begin());
     used_.push_back(out.parameter);
     return take(std::move(out));
   }

@@ -9,9 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
-#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "sql/postgresql.hpp"
@@ -54,11 +53,11 @@ std::string pending_reason(const Fitness& need, std::span<const Agent> agents) {
                             need.tool);
       continue;
     }
-    const auto differs = std::ranges::find_if(need.plugins, [&](const auto& plugin) {
-      const auto own = agent.offer.plugins.find(plugin.first);
-      return own == agent.offer.plugins.end() || own->second != plugin.second;
+    const auto* differs = find_or_null(need.plugins, true, [&](const auto& plugin) {
+      const auto* own = find_value(agent.offer.plugins, plugin.first);
+      return !own || *own != plugin.second;
     });
-    if (differs == need.plugins.end()) return {};
+    if (!differs) return {};
     const bool has_one = agent.offer.plugins.contains(differs->first);
     nearest = fmt::format("{} has {} of backend {}", agent.node,
                           has_one ? "another build of the plugin" : "no plugin", differs->first);
@@ -120,7 +119,7 @@ UnitCounts FleetMeasurer::look(std::span<const std::int64_t> ids) {
 void FleetMeasurer::wait(std::int64_t all, const CampaignOptions& options,
                          const std::vector<std::int64_t>& ids) {
   const auto begin = SteadyClock::now();
-  const auto asked = static_cast<std::int64_t>(ids.size());
+  const auto asked = std::ssize(ids);
   std::optional<std::int64_t> done_before;
   UnitCounts told{.ready = -1};
   while (!options.should_stop || !options.should_stop()) {
@@ -146,8 +145,8 @@ void FleetMeasurer::wait(std::int64_t all, const CampaignOptions& options,
 // By whichever command is the first to see it.
 void FleetMeasurer::store_failed(std::span<const std::int64_t> ids) {
   for (const FailedUnit& failed : table_.failed(ids)) {
-    std::vector<Measurement> rows;
-    for (const KernelCase& k : failed.unit.cases) rows.push_back(lost_row(k, failed));
+    std::vector<Measurement> rows =
+        mapped(failed.unit.cases, [&](const KernelCase& k) { return lost_row(k, failed); });
     try {
       store_.append_with(failed.unit.run, rows, [&](postgresql::Session& session) {
         if (!WorkTable::give_up(session, failed.unit.id)) throw LostLease("stored already");

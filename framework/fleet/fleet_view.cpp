@@ -51,8 +51,7 @@ Json json_of(const RunProgress& r, const std::string& waits_for) {
 }
 
 std::string agents_text(std::span<const Agent> agents) {
-  TextTable table({"agent", "node", "state", "rows", "failed", "lost", "class", "doing"},
-                  {true, false, false, true, true, true, false, false});
+  TextTable table({">agent", "node", "state", ">rows", ">failed", ">lost", "class", "doing"});
   for (const Agent& a : agents) {
     table.add({std::to_string(a.id), a.node, state_of(a), std::to_string(a.measured),
                std::to_string(a.failed), std::to_string(a.lost),
@@ -68,8 +67,7 @@ report::View fleet_view(std::span<const Agent> agents, std::span<const RunProgre
   for (const Agent& a : agents) out.data["agents"].push_back(json_of(a));
   out.text = agents.empty() ? "no agent was here within a day: halmark agent URL starts one\n"
                             : agents_text(agents);
-  TextTable table({"run", "done", "leased", "waiting", "failed", "a minute", "command"},
-                  {true, true, true, true, true, true, false});
+  TextTable table({">run", ">done", ">leased", ">waiting", ">failed", ">a minute", "command"});
   std::string reasons;
   for (const RunProgress& r : runs) {
     const std::string why =

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "fleet/sql_values.hpp"
 #include "sql/postgresql.hpp"
@@ -41,11 +42,11 @@ int WorkTable::id_of(const Fitness& need) {
     session_.exec("INSERT INTO halmark.need(classes, plugins, tool) VALUES (" HALMARK_TEXTS(
                       "$1") ", $2::jsonb, $3) ON CONFLICT DO NOTHING",
                   classes, plugins, need.tool);
-    id = static_cast<int>(session_
-                              .exec("SELECT id FROM halmark.need WHERE classes = " HALMARK_TEXTS(
-                                        "$1") " AND plugins = $2::jsonb AND tool = $3",
-                                    classes, plugins, need.tool)[0][0]
-                              .integer());
+    id = as_int(session_
+                    .exec("SELECT id FROM halmark.need WHERE classes = " HALMARK_TEXTS(
+                              "$1") " AND plugins = $2::jsonb AND tool = $3",
+                          classes, plugins, need.tool)[0][0]
+                    .integer());
   });
   return id;
 }
@@ -125,7 +126,7 @@ std::vector<FailedUnit> WorkTable::failed(std::span<const std::int64_t> ids) {
       FailedUnit& f = out.emplace_back();
       f.unit.id = row[0].integer();
       f.unit.run = row[1].integer();
-      f.unit.round = static_cast<int>(row[2].integer());
+      f.unit.round = as_int(row[2].integer());
       read_payload(row[3].text(), f.unit);
       f.nodes = Json::parse(row[4].text()).get<std::vector<std::string>>();
     }
@@ -169,16 +170,16 @@ WorkTable::Claim WorkTable::claim(const Agent& agent, int units_max) {
                           "$2") " AND plugins <@ $3::jsonb ORDER BY id DESC",
                       agent.offer.tool, json_of(agent.offer.classes), json_of(agent.offer.plugins));
     for (const sql::Row& need : needs) {
-      const sql::Rows found = session_.exec(claim_some, static_cast<int>(need[0].integer()),
-                                            units_max, agent.id, agent.node, agent.lease_s);
+      const sql::Rows found = session_.exec(claim_some, as_int(need[0].integer()), units_max,
+                                            agent.id, agent.node, agent.lease_s);
       for (const sql::Row& row : found) {
         WorkUnit& unit = out.units.emplace_back();
         unit.id = row[0].integer();
         unit.run = row[1].integer();
-        unit.attempt = static_cast<int>(row[2].integer());
+        unit.attempt = as_int(row[2].integer());
         unit.name = row[3].text();
         unit.batch = row[4].text();
-        unit.round = static_cast<int>(row[5].integer());
+        unit.round = as_int(row[5].integer());
         out.settings = read_payload(row[6].text(), unit);
       }
       if (!out.units.empty()) return;

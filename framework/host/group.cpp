@@ -11,7 +11,7 @@
 #include <random>
 #include <sstream>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "host/nodes/group_starter.hpp"
 
@@ -40,7 +40,7 @@ class Listener : public RankAcceptor {
     if (!socket_ || path_.size() >= sizeof address.sun_path) {
       throw unfit("no Unix socket can be made at " + path_, "set TMPDIR to a shorter path");
     }
-    std::copy(path_.begin(), path_.end(), address.sun_path);
+    std::ranges::copy(path_, address.sun_path);
     if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
         ::listen(socket_.get(), 128) != 0) {
       throw unfit("no Unix socket can be made at " + path_);
@@ -97,9 +97,9 @@ Environment group_environment(const CpuSet& cpus, const Environment& named) {
 
 CpuSet union_of(std::span<const CpuSet> sets) {
   CpuSet all;
-  for (const CpuSet& set : sets) all.cpus.insert(all.cpus.end(), set.cpus.begin(), set.cpus.end());
-  std::sort(all.cpus.begin(), all.cpus.end());
-  all.cpus.erase(std::unique(all.cpus.begin(), all.cpus.end()), all.cpus.end());
+  for (const CpuSet& set : sets) append_all(all.cpus, set.cpus);
+  std::ranges::sort(all.cpus);
+  all.cpus.erase(std::ranges::unique(all.cpus).begin(), all.cpus.end());
   return all;
 }
 
@@ -110,7 +110,7 @@ ProcessSpec group_process(const std::string& mpirun, const std::vector<std::stri
   ProcessSpec spec;
   spec.program = mpirun;
   spec.arguments = {"-n", std::to_string(cpus.size()), "--oversubscribe", "--bind-to", "none"};
-  spec.arguments.insert(spec.arguments.end(), command.begin(), command.end());
+  append_all(spec.arguments, command);
   spec.is_launcher = true;
   spec.cpus = union_of(cpus);
   spec.environment = group_environment(cpus.front(), named);
@@ -164,7 +164,7 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const Worker
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(const WorkerOptions& options, int ranks) {
   std::vector<WorkerOptions> each(as_size(ranks), options);
   for (WorkerOptions& rank : each) rank.workers_at_once = ranks;
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (const int rank : below(ranks)) {
     auto& place = each[as_size(rank)].place;
     place.parts = ranks;
     place.part = rank;

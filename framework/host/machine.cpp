@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "core/input/input_file.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "host/process/cgroup_limits.hpp"
@@ -71,7 +71,7 @@ void read_cpuinfo(Machine& machine) {
     if ((key == "flags" || key == "Features") && machine.cpu_flags.empty()) {
       std::istringstream words(value);
       for (std::string word; words >> word;) machine.cpu_flags.push_back(word);
-      std::sort(machine.cpu_flags.begin(), machine.cpu_flags.end());
+      std::ranges::sort(machine.cpu_flags);
     }
   }
   for (const std::string key : generation_keys) {
@@ -80,13 +80,13 @@ void read_cpuinfo(Machine& machine) {
     }
   }
   machine.logical_cpus = std::max(1, logical);
-  machine.cores = cores.empty() ? machine.logical_cpus : static_cast<int>(cores.size());
-  machine.sockets = sockets.empty() ? 1 : static_cast<int>(sockets.size());
+  machine.cores = cores.empty() ? machine.logical_cpus : as_int(cores.size());
+  machine.sockets = sockets.empty() ? 1 : as_int(sockets.size());
 }
 
 std::vector<std::string> read_caches() {
   std::vector<std::string> caches;
-  for (int index = 0; index < 8; ++index) {
+  for (const int index : below(8)) {
     const std::string base =
         "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     const std::string size = first_line(base + "size");
@@ -100,7 +100,7 @@ std::vector<std::string> read_caches() {
 std::string hex(const unsigned char* bytes, std::size_t count) {
   constexpr char digits[] = "0123456789abcdef";
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const auto i : indices(count)) {
     text += digits[bytes[i] >> 4];
     text += digits[bytes[i] & 15];
   }
@@ -165,7 +165,7 @@ std::string Machine::earlier_fingerprint_text() const {
        << "\ncores: " << cores << "\nlogical_cpus: " << logical_cpus
        << "\nmemory_gib: " << (memory_bytes + (1LL << 29)) / (1LL << 30)
        << "\ngovernor: " << governor << "\ncaches:";
-  for (std::size_t i = 0; i < caches.size(); ++i) text << (i ? ", " : " ") << caches[i];
+  for (const auto i : indices(caches)) text << (i ? ", " : " ") << caches[i];
   text << "\nflags:";
   for (const std::string& flag : cpu_flags) text << ' ' << flag;
   text << '\n';
@@ -209,8 +209,7 @@ Machine this_machine() {
     machine.kernel = name.release;
     machine.architecture = name.machine;
   }
-  machine.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                         static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  machine.memory_bytes = as_int64(::sysconf(_SC_PHYS_PAGES)) * as_int64(::sysconf(_SC_PAGESIZE));
   machine.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   machine.isa = isa_keys();
   machine.shape = cpu_shape();

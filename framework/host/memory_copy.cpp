@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::protocol {
 namespace {
@@ -34,7 +34,7 @@ bool write_file(int fd, const char* bytes, std::size_t count) {
 bool send_memory(int fd, const WriteAll& write) {
   struct stat status {};
   if (::fstat(fd, &status) != 0 || status.st_size < 0) return false;
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  const auto bytes = as_uint64(status.st_size);
   if (!write(reinterpret_cast<const char*>(&bytes), sizeof bytes)) return false;
   std::vector<char> piece(std::min<std::uint64_t>(piece_bytes, bytes));
   for (std::uint64_t at = 0; at < bytes;) {
@@ -42,7 +42,7 @@ bool send_memory(int fd, const WriteAll& write) {
     const ssize_t got = ::pread(fd, piece.data(), wanted, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0 || !write(piece.data(), as_size(got))) return false;
-    at += static_cast<std::uint64_t>(got);
+    at += as_uint64(got);
   }
   return true;
 }

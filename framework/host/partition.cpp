@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -21,7 +21,7 @@ std::vector<int> units_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
   std::vector<int> units;
   for (hwloc_obj_t unit = nullptr;
        (unit = hwloc_get_next_obj_inside_cpuset_by_type(topology, set, HWLOC_OBJ_PU, unit));) {
-    units.push_back(static_cast<int>(unit->os_index));
+    units.push_back(as_int(unit->os_index));
   }
   return units;
 }
@@ -43,7 +43,7 @@ Node cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
 std::vector<Node> read_nodes(hwloc_topology_t topology) {
   std::vector<Node> nodes;
   const int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
-  for (int i = 0; i < count; ++i) {
+  for (const int i : below(count)) {
     hwloc_obj_t object =
         hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
     Node node = cores_in(topology, object->cpuset);
@@ -74,9 +74,8 @@ std::size_t total(const std::vector<Node>& nodes) {
 
 CpuSet first_units(std::vector<Core>::const_iterator begin, std::size_t count) {
   CpuSet set;
-  for (std::size_t i = 0; i < count; ++i)
-    set.cpus.push_back((begin + static_cast<std::ptrdiff_t>(i))->front());
-  std::sort(set.cpus.begin(), set.cpus.end());
+  for (const auto i : indices(count)) set.cpus.push_back((begin + as_int64(i))->front());
+  std::ranges::sort(set.cpus);
   return set;
 }
 
@@ -87,7 +86,7 @@ std::vector<std::size_t> parts_per_node(const std::vector<Node>& nodes, std::siz
   std::vector<std::size_t> taken(nodes.size(), 0);
   for (std::size_t part = 0; part < parts; ++part) {
     std::size_t best = nodes.size();
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const auto i : indices(nodes)) {
       if ((taken[i] + 1) * size > nodes[i].size()) continue;
       if (best == nodes.size() || taken[i] < taken[best]) best = i;
     }
@@ -101,16 +100,16 @@ std::vector<CpuSet> cut_cores(const std::vector<Node>& nodes, std::size_t parts)
   const std::size_t size = total(nodes) / parts;
   std::vector<CpuSet> sets;
   const auto taken = parts_per_node(nodes, parts, size);
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    for (std::size_t j = 0; j < taken[i]; ++j) {
-      sets.push_back(first_units(nodes[i].begin() + static_cast<std::ptrdiff_t>(j * size), size));
+  for (const auto i : indices(taken)) {
+    for (const auto j : indices(taken[i])) {
+      sets.push_back(first_units(nodes[i].begin() + as_int64(j * size), size));
     }
   }
   if (!sets.empty()) return sets;
   Node all;
-  for (const Node& node : nodes) all.insert(all.end(), node.begin(), node.end());
-  for (std::size_t part = 0; part < parts; ++part) {
-    sets.push_back(first_units(all.begin() + static_cast<std::ptrdiff_t>(part * size), size));
+  for (const Node& node : nodes) append_all(all, node);
+  for (const auto part : indices(parts)) {
+    sets.push_back(first_units(all.begin() + as_int64(part * size), size));
   }
   return sets;
 }
@@ -141,7 +140,7 @@ std::vector<std::string> read_caches(hwloc_topology_t topology) {
   for (const hwloc_obj_type_t type : {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
                                       HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE}) {
     const int count = std::max(0, hwloc_get_nbobjs_by_type(topology, type));
-    for (int i = 0; i < count; ++i) {
+    for (const int i : below(count)) {
       hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i));
       const int served = hwloc_bitmap_weight(cache->cpuset);
       ++counts["L" + std::to_string(cache->attr->cache.depth) + " " +
@@ -157,12 +156,12 @@ std::vector<std::string> read_caches(hwloc_topology_t topology) {
 CpuShape shape_of(const std::vector<Node>& nodes, std::vector<std::string> caches) {
   CpuShape out{.caches = std::move(caches)};
   for (const Node& node : nodes) {
-    out.cores_of_nodes.push_back(static_cast<int>(node.size()));
+    out.cores_of_nodes.push_back(as_int(node.size()));
     for (const Core& core : node) {
-      out.cpus.cpus.insert(out.cpus.cpus.end(), core.begin(), core.end());
+      append_all(out.cpus.cpus, core);
     }
   }
-  out.cores = static_cast<int>(total(nodes));
+  out.cores = as_int(total(nodes));
   std::ranges::sort(out.cpus.cpus);
   std::ranges::sort(out.cores_of_nodes, std::greater<>());
   return out;
@@ -209,14 +208,14 @@ Topology Topology::synthetic(const std::string& description) {
   return Topology(std::move(layout));
 }
 
-int Topology::cores() const { return static_cast<int>(total(layout_->nodes)); }
+int Topology::cores() const { return as_int(total(layout_->nodes)); }
 
 int Topology::processing_units() const {
   std::size_t units = 0;
   for (const Node& node : layout_->nodes) {
     for (const Core& core : node) units += core.size();
   }
-  return static_cast<int>(units);
+  return as_int(units);
 }
 
 const CpuShape& Topology::shape() const { return layout_->shape; }
@@ -228,8 +227,8 @@ std::vector<CpuSet> Topology::cut(int parts) const {
   }
   const auto wanted = as_size(parts);
   if (wanted <= total(layout_->nodes)) return cut_cores(layout_->nodes, wanted);
-  std::vector<Node> units;
-  for (const Node& node : layout_->nodes) units.push_back(units_as_cores(node));
+  std::vector<Node> units =
+      mapped(layout_->nodes, [&](const Node& node) { return units_as_cores(node); });
   return cut_cores(units, wanted);
 }
 

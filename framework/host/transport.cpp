@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "host/memory_copy.hpp"
 
 namespace halmark::protocol {
@@ -49,7 +49,7 @@ Ready wait_ready(int fd, short events, const Deadline& deadline) {
       if (left <= left.zero()) return Ready::timed_out;
       // Rounded up, or the last millisecond would be a busy loop.
       const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-      timeout_ms = static_cast<int>(std::min<long long>(left_ms, 1 << 30));
+      timeout_ms = as_int(std::min<long long>(left_ms, 1 << 30));
     }
     pollfd entry{fd, events, 0};
     const int count = ::poll(&entry, 1, timeout_ms);
@@ -62,7 +62,7 @@ void take_descriptors(msghdr& message, std::vector<FileDescriptor>& fds) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (const auto i : indices(count)) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
       fds.emplace_back(fd);
@@ -148,7 +148,7 @@ bool Channel::send(Type type, std::uint32_t request, std::uint16_t flags, std::s
   const bool copies = fd >= 0 && memory_by_ == MemoryBy::copy;
   if (copies) flags |= flag_memory;
   FrameHeader header{magic, static_cast<std::uint16_t>(type), flags, request,
-                     static_cast<std::uint32_t>(payload.size())};
+                     as_uint32(payload.size())};
   std::array<iovec, 2> parts{iovec{&header, sizeof header},
                              iovec{const_cast<char*>(payload.data()), payload.size()}};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "core/version.hpp"
@@ -169,7 +170,7 @@ void Worker::pump() {
   const auto until = deadline_first ? *pending_.deadline : *check;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-  const int ready = ::poll(&entry, 1, static_cast<int>(std::max<long long>(0, left.count())));
+  const int ready = ::poll(&entry, 1, as_int(std::max<long long>(0, left.count())));
   allow_for_pause(std::chrono::steady_clock::now() - until);
   if (ready > 0) {
     auto received = channel_.receive(pending_.deadline);
@@ -241,10 +242,10 @@ void Worker::await_all(std::span<Worker* const> workers, const std::function<voi
     if (waiting.empty()) return;
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
-    ::poll(entries.data(), entries.size(), static_cast<int>(std::max<long long>(0, left.count())));
+    ::poll(entries.data(), entries.size(), as_int(std::max<long long>(0, left.count())));
     const auto late = std::chrono::steady_clock::now() - next;
     for (Worker* worker : waiting) worker->allow_for_pause(late);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
+    for (const auto i : indices(waiting)) {
       const auto& deadline = waiting[i]->pending_.deadline;
       const bool is_late = deadline && std::chrono::steady_clock::now() >= *deadline;
       if (entries[i].revents != 0 || is_late) waiting[i]->pump();

@@ -123,7 +123,7 @@ std::optional<WorkerFailure> Worker::take_kept(SampleAnswer& answer) {
     const bool lies_inside = kept.offset >= 0 && kept.bytes >= 0 && kept.begin >= 0 &&
                              kept.bytes <= protocol::KeptOutput::kept_bytes_max &&
                              kept.offset <= kept_memory_max - kept.bytes;
-    const auto rows = static_cast<std::int64_t>(answer.measured.overwritten.size());
+    const auto rows = std::ssize(answer.measured.overwritten);
     const bool knows_row =
         !kept.overwritten || (*kept.overwritten >= 0 && *kept.overwritten < rows);
     if (!lies_inside || !knows_row) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::journal {
@@ -27,7 +27,7 @@ void RunChains::follow_rows(std::int64_t run, std::int64_t writer, End& end) {
   source_.each_row(query, [&](const StoredRow& row) {
     const std::string bytes = row.bytes();
     const std::string chain = sha256_of(end.chain + bytes);
-    if (static_cast<std::int64_t>(xxh3_of(bytes)) != row.checksum) {
+    if (as_int64(xxh3_of(bytes)) != row.checksum) {
       faults_.add(entry_name(row.id) + ": checksum does not match");
     } else {
       ++rows_[run][row.kind];
@@ -56,10 +56,10 @@ void RunChains::follow(std::int64_t id) {
 }
 
 std::int64_t RunChains::rows_of(std::int64_t run, const std::string& kind) const {
-  const auto of_run = rows_.find(run);
-  if (of_run == rows_.end()) return 0;
-  const auto rows = of_run->second.find(kind);
-  return rows == of_run->second.end() ? 0 : rows->second;
+  const auto* of_run = find_value(rows_, run);
+  if (!of_run) return 0;
+  const auto rows = of_run->find(kind);
+  return rows == of_run->end() ? 0 : rows->second;
 }
 
 void RunChains::check_start(const RunRow& run) {
@@ -99,8 +99,7 @@ bool RunChains::is_retired(const StoredRow& row) {
   std::int64_t& up_to = retired_[row.run];
   if (row.id < up_to) return true;
   source_.each_row({.run = row.run, .kind = "retirement"}, [&](const StoredRow& retirement) {
-    const bool is_whole =
-        static_cast<std::int64_t>(xxh3_of(retirement.bytes())) == retirement.checksum;
+    const bool is_whole = as_int64(xxh3_of(retirement.bytes())) == retirement.checksum;
     if (is_whole) up_to = retirement.id;
   });
   return row.id < up_to;

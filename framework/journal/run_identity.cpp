@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -40,8 +42,8 @@ bool is_proven_here(std::span<const Measurement> rows, const EarlierIdentity& he
   for (const Measurement& row : rows) {
     const std::string affinity = affinity_of(row);
     if (affinity.empty()) continue;  // a failure before anything ran
-    const auto own = here.affinity.find(row.kernel_case.parts);
-    if (own == here.affinity.end() || own->second != affinity) return false;
+    const auto* own = find_value(here.affinity, row.kernel_case.parts);
+    if (!own || *own != affinity) return false;
     has_whole = has_whole || row.kernel_case.parts == 1;
   }
   return has_whole;
@@ -86,7 +88,7 @@ std::vector<std::int64_t> runs_with_winners(const Store& store, const MachineIde
     }
   }
   std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/file/damage.hpp"
@@ -134,7 +135,7 @@ class Salvage {
   void copy_entry(const StoredRow& row) {
     if (except_.contains(row.id)) return;  // its reason is the caller's
     const std::string bytes = row.bytes();
-    if (static_cast<std::int64_t>(xxh3_of(bytes)) != row.checksum) {
+    if (as_int64(xxh3_of(bytes)) != row.checksum) {
       leave_out("entry", row.id, "its checksum does not match");
       return;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "journal/rows/doubts.hpp"
 #include "journal/rows/row_codec.hpp"
@@ -37,7 +38,7 @@ class RowReader {
     std::int64_t whole = 0;
     source_->each_row(query, [&](const StoredRow& row) {
       const std::string name = "entry " + std::to_string(row.id);
-      if (static_cast<std::int64_t>(xxh3_of(row.bytes())) != row.checksum) {
+      if (as_int64(xxh3_of(row.bytes())) != row.checksum) {
         return faults_.add(name + ": checksum does not match");
       }
       ++whole;
@@ -194,7 +195,7 @@ std::vector<std::int64_t> Store::latest_runs(std::size_t count,
   RunQuery query;
   if (!fingerprint.empty()) query.fingerprint = fingerprint;
   std::vector<std::int64_t> out = rows_->checked_source().run_ids(query);
-  if (out.size() > count) out.erase(out.begin(), out.end() - static_cast<std::ptrdiff_t>(count));
+  if (out.size() > count) out.erase(out.begin(), out.end() - as_int64(count));
   return out;
 }
 

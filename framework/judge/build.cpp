@@ -6,6 +6,7 @@
 #include <halmark_judged.hpp>
 
 #include "core/input/input_file.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "judge/carried.hpp"
@@ -131,7 +132,7 @@ class Build {
     std::vector<std::string> first = {"-c",       is_c ? "-std=gnu17" : "-std=c++20",
                                       "-include", at("judged_kernel.h").string(),
                                       "-o",       at("source.o").string()};
-    first.insert(first.end(), both.begin(), both.end());
+    append_all(first, both);
     first.push_back(fs::absolute(source_.path).string());
     built_.compiler = own + " -O3 -march=native -fopenmp";
     if (auto failure = compile(own, first)) return failure;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/input/file_kind.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -142,7 +143,7 @@ std::string entry_call(const OpContract& contract, const Params& params, Languag
     call += "(" + pointer_type(operand, language) + ")operands[" + std::to_string(at++) + "], ";
   }
   const std::size_t sizes = entry_sizes(contract).size();
-  for (std::size_t i = 0; i < sizes; ++i) call += "sizes[" + std::to_string(i) + "], ";
+  for (const auto i : indices(sizes)) call += "sizes[" + std::to_string(i) + "], ";
   call = is_cuda ? call + "stream" : call.substr(0, call.size() - 2);
   const std::string arguments = "void* const* operands, const int64_t* sizes";
   if (!is_cuda) return "extern \"C\" void hm_judged_run(" + arguments + ") {\n" + call + ");\n}\n";

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "host/plugin/plugin_choice.hpp"
 #include "judge/problems.hpp"
@@ -130,8 +130,7 @@ class Judging {
   }
 
   bool build() {
-    std::vector<Problem> problems;
-    for (const KernelCase& c : cases_) problems.push_back(c.problem);
+    std::vector<Problem> problems = mapped(cases_, &KernelCase::problem);
     for (const KernelCase& c : conformance_) problems.push_back(c.problem);
     BuildRequest wanted{.folder = folder_.path(),
                         .machinery_path = {},

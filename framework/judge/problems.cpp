@@ -1,12 +1,12 @@
 #include "judge/problems.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <sstream>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::judge {
@@ -14,8 +14,8 @@ namespace {
 
 bool is_size(const OpContract& contract, const std::string& name) {
   const auto specs = contract.params();
-  const auto spec = std::ranges::find(specs, name, &ParamSpec::name);
-  return spec != specs.end() && spec->kind == ParamKind::size;
+  const auto* spec = find_or_null(specs, name, &ParamSpec::name);
+  return spec && spec->kind == ParamKind::size;
 }
 
 std::vector<Dtype> dtypes_of(const Params& params, const OpContract& contract) {
@@ -27,14 +27,13 @@ std::vector<Dtype> dtypes_of(const Params& params, const OpContract& contract) {
 }
 
 std::int64_t number_in(std::string_view word, const std::string& statement) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || value < 1) {
+  const auto value = read_number<std::int64_t>(word);
+  if (!value || *value < 1) {
     throw refused("'" + std::string(word) + "' is neither a size of the op nor a whole number",
                   "halmark: " + statement,
                   "write global = n/4, m; local = 16, 16 with the names that the entry has");
   }
-  return value;
+  return *value;
 }
 
 std::string without_blanks(std::string_view text) {
@@ -124,10 +123,10 @@ LaunchRange launch_range(const std::string& statement, const OpContract& contrac
   }
   if (!out.global.empty()) return out;
   const std::vector<OperandSpec> operands = contract.operands(params);
-  const auto output = std::ranges::find_if(operands, [](const OperandSpec& o) {
+  auto* output = find_or_null(operands, true, [](const OperandSpec& o) {
     return o.role == Role::output || o.role == Role::in_out;
   });
-  out.global.push_back(output == operands.end() ? 1 : output->elements());
+  out.global.push_back(!output ? 1 : output->elements());
   return out;
 }
 
@@ -145,9 +144,8 @@ std::string carried_text(const OpContract& contract, std::span<const Problem> pr
       out += "param " + p.name + ' ' + std::to_string(p.value) + '\n';
     }
     for (const OperandSpec& o : contract.operands(problem.params)) {
-      const std::string head = "operand " + o.name + ' ' +
-                               std::to_string(static_cast<int>(o.role)) + ' ' +
-                               std::to_string(static_cast<int>(o.dtype));
+      const std::string head = "operand " + o.name + ' ' + std::to_string(as_int(o.role)) + ' ' +
+                               std::to_string(as_int(o.dtype));
       out += words_of(head.c_str(), o.dims);
     }
     for (const std::string& name : entry_sizes(contract)) {

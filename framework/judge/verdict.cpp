@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "tune/stored/baseline.hpp"
 
 namespace halmark::judge {
@@ -34,8 +35,8 @@ std::string gate_of(const Measurement& row) {
 // The row that the verdict is about: a wrong answer first, then a kernel that failed, then a time
 // that cannot be true in half of the rounds of its case, then the first that has no time.
 const Measurement* decisive(std::span<const Measurement> rows) {
-  const auto wrong = std::ranges::find_if(rows, is_wrong);
-  if (wrong != rows.end()) return &*wrong;
+  const auto* wrong = find_or_null(rows, true, is_wrong);
+  if (wrong) return wrong;
   for (const Measurement& row : rows) {
     if (row.status != Status::quarantined && counts_as_failure(row.status)) return &row;
   }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/lists.hpp"
 #include "latency/case_bounds.hpp"
 #include "latency/judged.hpp"
 
@@ -38,9 +39,9 @@ JournalSource::JournalSource(std::span<const Measurement> rows, const Device& de
 }
 
 std::optional<Latency> JournalSource::latency(const Problem& problem, const Work&) const {
-  const auto found = times_.find(problem);
-  if (found == times_.end()) return std::nullopt;
-  return found->second;
+  const auto* found = find_value(times_, problem);
+  if (!found) return std::nullopt;
+  return *found;
 }
 
 std::vector<LatencyPoint> JournalSource::points() const {

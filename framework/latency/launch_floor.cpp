@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 
 namespace halmark {
@@ -20,10 +21,8 @@ bool waits_for_others(const LatencyPoint& point) {
 
 void LaunchFloor::add(std::span<const LatencyPoint> series) {
   if (series.size() < points_min || waits_for_others(series.front())) return;
-  std::vector<double> times;
-  times.reserve(series.size());
-  for (const LatencyPoint& point : series) times.push_back(point.ns);
-  const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() / ignored_share);
+  std::vector<double> times = mapped(series, &LatencyPoint::ns);
+  const auto at = times.begin() + as_int64(times.size() / ignored_share);
   std::ranges::nth_element(times, at);
   ns_ = ns_ == 0 ? *at : std::min(ns_, *at);
 }

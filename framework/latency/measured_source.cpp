@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 
 MeasuredSource::MeasuredSource(Measure measure, BoundingDevice bounding)
@@ -27,15 +29,15 @@ void MeasuredSource::add(const Measurement& measurement) {
 }
 
 const CaseBounds& MeasuredSource::bounds(const KernelCase& kernel_case) const {
-  const auto own = bounds_of_.find(kernel_case.backend + ':' + kernel_case.device);
-  return own == bounds_of_.end() ? bounds_ : own->second;
+  const auto* own = find_value(bounds_of_, kernel_case.backend + ':' + kernel_case.device);
+  return !own ? bounds_ : *own;
 }
 
 std::optional<Latency> MeasuredSource::latency(const KernelCase& kernel_case) const {
-  const auto found = rows_.find(kernel_case.key());
-  if (found == rows_.end() || found->second.empty()) return std::nullopt;
+  const auto* found = find_value(rows_, kernel_case.key());
+  if (!found || found->empty()) return std::nullopt;
   const roofline::Bound bound = bounds(kernel_case).of(kernel_case).bound;
-  auto out = fold_usable_rounds(found->second, bound.ns());
+  auto out = fold_usable_rounds(*found, bound.ns());
   if (out) out->limiter = bound.limiter();
   return out;
 }
@@ -45,14 +47,14 @@ double MeasuredSource::bound_ns(const KernelCase& kernel_case) const {
 }
 
 std::vector<Measurement> MeasuredSource::rows(const KernelCase& kernel_case) const {
-  const auto found = rows_.find(kernel_case.key());
-  return found == rows_.end() ? std::vector<Measurement>{} : found->second;
+  const auto* found = find_value(rows_, kernel_case.key());
+  return !found ? std::vector<Measurement>{} : *found;
 }
 
 std::string MeasuredSource::why_absent(const KernelCase& kernel_case) const {
-  const auto found = rows_.find(kernel_case.key());
-  if (found == rows_.end() || found->second.empty()) return "never measured";
-  const Measurement& last = found->second.back();
+  const auto* found = find_value(rows_, kernel_case.key());
+  if (!found || found->empty()) return "never measured";
+  const Measurement& last = found->back();
   return std::string(status_name(last.status)) + ": " + last.reason;
 }
 

@@ -1,7 +1,6 @@
 // One row per source: what a new one is called and what it names is written here alone.
 #include "latency/source_choice.hpp"
 
-#include <array>
 #include <vector>
 
 #include "core/text/error.hpp"

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "options/usage_error.hpp"
 
@@ -59,7 +60,7 @@ const CLI::Option* positional(const CLI::App& command) {
 
 // "--m 64" or "--m=64" where parameters of the problem stand in --params.
 std::string as_parameter(const std::string& option, const std::vector<std::string>& words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
+  for (const auto i : indices(words)) {
     if (!words[i].starts_with(option)) continue;
     std::string value = words[i].substr(option.size());
     if (value.empty() && i + 1 < words.size()) value = '=' + words[i + 1];

@@ -7,7 +7,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
@@ -59,7 +59,7 @@ Option Option::only_output() {
 bool Option::is_given() const { return option_->count() > 0; }
 Option Option::check(const Within& range) {
   if (range.is_whole) {
-    option_->check(CLI::Range(static_cast<int>(range.low), static_cast<int>(range.high)));
+    option_->check(CLI::Range(as_int(range.low), as_int(range.high)));
   } else {
     option_->check(CLI::Range(range.low, range.high));
   }
@@ -84,7 +84,7 @@ std::string whole_number(std::string text) {
                        std::pow(letter < 3 ? 1000.0 : 1024.0, as_double(letter % 3 + 1));
   const bool is_whole = end == text.c_str() + text.size() - 1 && std::abs(value) < 1e15 &&
                         std::nearbyint(value) == value;
-  return is_whole ? std::to_string(static_cast<std::int64_t>(value)) : text;
+  return is_whole ? std::to_string(as_int64(value)) : text;
 }
 
 template <class T>

@@ -118,8 +118,8 @@ bool names_no_command(const CLI::App& app, const std::vector<std::string>& words
   for (const std::string& word : words) {
     if (word.starts_with('-') || at->get_subcommands({}).empty()) return false;
     const auto subs = at->get_subcommands({});
-    const auto named = std::ranges::find(subs, word, &CLI::App::get_name);
-    if (named == subs.end()) return true;
+    const auto* named = find_or_null(subs, word, &CLI::App::get_name);
+    if (!named) return true;
     at = *named;
   }
   return false;

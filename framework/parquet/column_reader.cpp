@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/input/input_kind.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "parquet/parquet_codec.hpp"
 #include "parquet/parquet_limits.hpp"
 #include "parquet/schema.hpp"
@@ -49,7 +49,7 @@ void fill_nulls(ParquetKind kind, std::size_t rows, ParquetValues& out) {
 UnpackBudget::UnpackBudget(const FileBytes& file)
     : name_(file.name()),
       file_bytes_(file.size()),
-      left_(parquet_unpacked_min + static_cast<std::uint64_t>(unpacked_ratio_max) * file.size()) {}
+      left_(parquet_unpacked_min + as_uint64(unpacked_ratio_max) * file.size()) {}
 
 void UnpackBudget::spend(std::uint64_t bytes) {
   if (bytes > left_) {
@@ -111,7 +111,7 @@ std::string_view ColumnReader::packed_page(const PageHeader& header) {
 
 std::string_view ColumnReader::unpacked(std::string_view packed, std::size_t bytes,
                                         std::string& into) {
-  if (chunk_.codec == static_cast<std::int32_t>(ParquetCodec::none)) return packed;
+  if (chunk_.codec == as_int(ParquetCodec::none)) return packed;
   budget_.spend(bytes);
   into.resize(bytes);
   if (!unpack(chunk_.codec, packed, into, where_)) {
@@ -122,9 +122,8 @@ std::string_view ColumnReader::unpacked(std::string_view packed, std::size_t byt
 
 void ColumnReader::load_dictionary(const PageHeader& header) {
   if (has_dictionary_ || values_) throw damaged_parquet("a dictionary in a wrong place", where_);
-  const auto plain = static_cast<std::int64_t>(Encoding::plain);
-  if (header.encoding != plain &&
-      header.encoding != static_cast<std::int64_t>(Encoding::plain_dictionary)) {
+  const auto plain = as_int64(Encoding::plain);
+  if (header.encoding != plain && header.encoding != as_int64(Encoding::plain_dictionary)) {
     throw damaged_parquet("a dictionary of unknown encoding", where_);
   }
   const std::string_view bytes =

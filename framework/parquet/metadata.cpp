@@ -1,5 +1,6 @@
 #include "parquet/metadata.hpp"
 
+#include "core/lists.hpp"
 #include "parquet/parquet_limits.hpp"
 #include "parquet/schema.hpp"
 #include "parquet/thrift_reader.hpp"
@@ -29,7 +30,7 @@ class FooterReader {
     if (out_.columns.empty()) from_.fail("it has no schema");
     std::uint64_t sum = 0;
     for (const RowGroup& group : out_.groups) sum += group.rows;
-    if (rows < 0 || sum != static_cast<std::uint64_t>(rows)) {
+    if (rows < 0 || sum != as_uint64(rows)) {
       from_.fail("its row groups have " + std::to_string(sum) + " rows, but it states " +
                  std::to_string(rows));
     }
@@ -75,7 +76,7 @@ class FooterReader {
     });
     if (chunks.size() != out_.columns.size()) from_.fail("a row group has too few columns");
     if (rows < 0) from_.fail("a row group states no rows");
-    group.rows = static_cast<std::uint64_t>(rows);
+    group.rows = as_uint64(rows);
     require_affordable(group.rows);
     for (std::size_t i = 0; i < chunks.size(); ++i)
       group.chunks.push_back(checked(chunks[i], i, rows));
@@ -85,7 +86,7 @@ class FooterReader {
   // Rows cost their consumer memory, and values time, however few bytes state them.
   void require_affordable(std::uint64_t rows) {
     const std::uint64_t most = (parquet_values_min + parquet_values_per_byte * file_bytes_) /
-                               static_cast<std::uint64_t>(out_.columns.size());
+                               as_uint64(out_.columns.size());
     if (rows <= most - rows_) {
       rows_ += rows;
       return;
@@ -130,7 +131,7 @@ class FooterReader {
     if (stated.is_encrypted) throw refused(column + " is encrypted, which is not read", name_);
     if (stated.is_external) throw refused(column + " is in another file, which is not read", name_);
     if (!stated.has_metadata) from_.fail(column + " has no metadata");
-    if (stated.physical != static_cast<std::int64_t>(out_.stored[index].physical)) {
+    if (stated.physical != as_int64(out_.stored[index].physical)) {
       from_.fail(column + " has another type than its schema says");
     }
     if (stated.values != rows) {
@@ -142,15 +143,14 @@ class FooterReader {
     const bool has_dictionary =
         stated.dictionary_page > 0 && stated.dictionary_page < stated.data_page;
     const std::int64_t begin = has_dictionary ? stated.dictionary_page : stated.data_page;
-    constexpr auto magic_bytes = static_cast<std::int64_t>(parquet_magic.size());
-    const auto end = static_cast<std::int64_t>(data_end_);
+    constexpr auto magic_bytes = std::ssize(parquet_magic);
+    const auto end = as_int64(data_end_);
     if (rows == 0) return {};  // nothing of it is read
     if (begin < magic_bytes || begin > end || stated.packed_bytes < 0 ||
         stated.packed_bytes > end - begin) {
       from_.fail(column + " does not lie inside the file");
     }
-    return {static_cast<std::int32_t>(stated.codec), static_cast<std::uint64_t>(begin),
-            static_cast<std::uint64_t>(begin + stated.packed_bytes)};
+    return {as_int(stated.codec), as_uint64(begin), as_uint64(begin + stated.packed_bytes)};
   }
 
   ThriftReader from_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "core/lists.hpp"
 #include "parquet/parquet_codec.hpp"
 #include "parquet/thrift_writer.hpp"
 
@@ -26,7 +27,7 @@ std::string packed_run(const std::vector<std::uint32_t>& numbers, unsigned width
   }
   std::uint64_t bits = 0;
   unsigned have = 0;
-  for (std::size_t i = 0; i < groups * 8; ++i) {
+  for (const auto i : indices(groups * 8)) {
     bits |= std::uint64_t{i < numbers.size() ? numbers[i] : 0} << have;
     for (have += width; have >= 8; have -= 8, bits >>= 8) out += static_cast<char>(bits);
   }
@@ -69,10 +70,9 @@ void PageWriter::add(const ParquetCell& cell) {
 }
 
 void PageWriter::add_text(std::string_view text) {
-  const auto [at, is_new] =
-      positions_.try_emplace(std::string(text), static_cast<std::uint32_t>(positions_.size()));
+  const auto [at, is_new] = positions_.try_emplace(std::string(text), as_uint32(positions_.size()));
   const auto append_text = [text](std::string& to) {
-    append(to, static_cast<std::uint32_t>(text.size()));
+    append(to, as_uint32(text.size()));
     to += text;
   };
   append_text(plain_);
@@ -85,7 +85,7 @@ std::string PageWriter::levels() const {
   if (!column_.is_nullable) return {};
   const std::string run = packed_run({is_there_.begin(), is_there_.end()}, 1);
   std::string out;
-  if (!options_.is_page_v2) append(out, static_cast<std::uint32_t>(run.size()));
+  if (!options_.is_page_v2) append(out, as_uint32(run.size()));
   return out + run;
 }
 
@@ -100,15 +100,15 @@ void PageWriter::append_page(WrittenChunk& out, std::string_view levels, std::st
   const std::size_t bytes = levels.size() + values.size();
   const std::string packed = is_v2 ? std::string(levels) + pack(options_.codec, values)
                                    : pack(options_.codec, std::string(levels).append(values));
-  const auto rows = static_cast<std::int32_t>(is_there_.size());
+  const auto rows = as_int(is_there_.size());
   const int encoding = has_dictionary ? 8 : 0;
   ThriftWriter header;
   header.integer(1, is_dictionary ? 2 : is_v2 ? 3 : 0);
-  header.integer(2, static_cast<std::int32_t>(bytes));
-  header.integer(3, static_cast<std::int32_t>(packed.size()));
+  header.integer(2, as_int(bytes));
+  header.integer(3, as_int(packed.size()));
   if (is_dictionary) {
     header.structure(7, [&] {
-      header.integer(1, static_cast<std::int32_t>(positions_.size()));
+      header.integer(1, as_int(positions_.size()));
       header.integer(2, 0);
     });
   } else if (is_v2) {
@@ -119,7 +119,7 @@ void PageWriter::append_page(WrittenChunk& out, std::string_view levels, std::st
       header.integer(2, nulls);
       header.integer(3, rows);
       header.integer(4, encoding);
-      header.integer(5, static_cast<std::int32_t>(levels.size()));
+      header.integer(5, as_int(levels.size()));
       header.integer(6, 0);
       header.boolean(7, options_.codec != ParquetCodec::none);
     });
@@ -134,18 +134,18 @@ void PageWriter::append_page(WrittenChunk& out, std::string_view levels, std::st
   const std::string head = header.finish();
   out.pages += head;
   out.pages += packed;
-  out.unpacked_bytes += static_cast<std::int64_t>(head.size() + bytes);
+  out.unpacked_bytes += as_int64(head.size() + bytes);
 }
 
 WrittenChunk PageWriter::finish() {
   WrittenChunk out;
-  out.values = static_cast<std::int64_t>(is_there_.size());
+  out.values = std::ssize(is_there_);
   const std::string numbers = numbers_.empty() ? "" : dictionary_page_values();
   const bool has_dictionary =
       !numbers.empty() && dictionary_.size() + numbers.size() < plain_.size();
   if (has_dictionary) {
     append_page(out, {}, dictionary_, true, false);
-    out.dictionary_bytes = static_cast<std::int64_t>(out.pages.size());
+    out.dictionary_bytes = std::ssize(out.pages);
   }
   append_page(out, levels(), has_dictionary ? numbers : plain_, false, has_dictionary);
   is_there_.clear();

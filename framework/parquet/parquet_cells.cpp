@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -24,7 +26,7 @@ void append_cell(std::string& text, ParquetKind kind, const ParquetValues& value
       append_number(text, values.integers[row]);
       break;
     case ParquetKind::natural:
-      append_number(text, static_cast<std::uint64_t>(values.integers[row]));
+      append_number(text, as_uint64(values.integers[row]));
       break;
     case ParquetKind::single:
       append_number(text, static_cast<float>(values.reals[row]));
@@ -64,7 +66,7 @@ bool ParquetCells::next() {
     format_batch();
   }
   const std::size_t width = header_.size();
-  for (std::size_t i = 0; i < width; ++i) row_[i] = cells_[at_ * width + i];
+  for (const auto i : indices(width)) row_[i] = cells_[at_ * width + i];
   ++at_;
   return true;
 }
@@ -74,15 +76,15 @@ void ParquetCells::format_batch() {
   const std::size_t width = header_.size(), rows = rows_.batch_rows();
   text_.clear();
   ends_.clear();
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < width; ++i) {
+  for (const auto row : indices(rows)) {
+    for (const auto i : indices(width)) {
       if (!is_null(rows_.values(i), row)) append_cell(text_, kinds_[i], rows_.values(i), row);
       ends_.push_back(text_.size());
     }
   }
   cells_.resize(ends_.size());
   std::size_t begin = 0;
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+  for (const auto cell : indices(cells_)) {
     const std::size_t column = cell % width;
     cells_[cell] = kinds_[column] == ParquetKind::text
                        ? rows_.values(column).texts[cell / width]

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "core/lists.hpp"
 #include "core/version.hpp"
 #include "parquet/page_writer.hpp"
 #include "parquet/thrift_writer.hpp"
@@ -19,11 +20,11 @@ void append_schema(ThriftWriter& out, const std::vector<ParquetColumn>& columns)
   out.list_of_structures(2, columns.size() + 1);
   out.element_structure([&] {
     out.binary(4, "schema");
-    out.integer(5, static_cast<std::int32_t>(columns.size()));
+    out.integer(5, as_int(columns.size()));
   });
   for (const ParquetColumn& column : columns) {
     out.element_structure([&] {
-      out.integer(1, static_cast<std::int32_t>(parquet::physical_of(column.kind)));
+      out.integer(1, as_int(parquet::physical_of(column.kind)));
       out.integer(3, column.is_nullable ? 1 : 0);
       out.binary(4, column.name);
       if (column.kind == ParquetKind::text) out.integer(6, utf8);
@@ -37,14 +38,14 @@ void append_chunk(ThriftWriter& out, const ParquetColumn& column, const WrittenC
   const bool has_dictionary = chunk.dictionary_bytes > 0;
   out.wide(2, begin);
   out.structure(3, [&] {
-    out.integer(1, static_cast<std::int32_t>(parquet::physical_of(column.kind)));
+    out.integer(1, as_int(parquet::physical_of(column.kind)));
     out.list_of_integers(2, has_dictionary ? 3 : 2);
     out.element(0);
     out.element(3);
     if (has_dictionary) out.element(8);
     out.list_of_binaries(3, 1);
     out.element(std::string_view(column.name));
-    out.integer(4, static_cast<std::int32_t>(codec));
+    out.integer(4, as_int(codec));
     out.wide(5, chunk.values);
     out.wide(6, chunk.unpacked_bytes);
     out.wide(7, bytes);
@@ -71,7 +72,7 @@ struct ParquetWriter::State {
 
   void write(std::string_view bytes) {
     sink(bytes);
-    at += static_cast<std::int64_t>(bytes.size());
+    at += std::ssize(bytes);
   }
   void flush() {
     if (rows_of_group == 0) return;
@@ -79,7 +80,7 @@ struct ParquetWriter::State {
     for (PageWriter& page : pages) {
       WrittenChunk chunk = page.finish();
       write(chunk.pages);
-      group.bytes.push_back(static_cast<std::int64_t>(chunk.pages.size()));
+      group.bytes.push_back(std::ssize(chunk.pages));
       chunk.pages = {};
       group.chunks.push_back(std::move(chunk));
     }
@@ -89,7 +90,7 @@ struct ParquetWriter::State {
   void append_group(ThriftWriter& out, const Group& group) const {
     std::int64_t begin = group.begin, unpacked = 0;
     out.list_of_structures(1, columns.size());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto i : indices(columns)) {
       out.element_structure([&] {
         append_chunk(out, columns[i], group.chunks[i], begin, group.bytes[i], options.codec);
       });
@@ -129,8 +130,8 @@ ParquetWriter::~ParquetWriter() = default;
 
 void ParquetWriter::add(std::span<const ParquetCell> row) {
   if (row.size() != state_->columns.size()) throw std::logic_error("a row of another width");
-  for (std::size_t i = 0; i < row.size(); ++i) state_->pages[i].add(row[i]);
-  if (static_cast<std::size_t>(++state_->rows_of_group) >= state_->options.rows_per_group) {
+  for (const auto i : indices(row)) state_->pages[i].add(row[i]);
+  if (as_size(++state_->rows_of_group) >= state_->options.rows_per_group) {
     state_->flush();
   }
 }
@@ -140,7 +141,7 @@ void ParquetWriter::end_group() { state_->flush(); }
 void ParquetWriter::finish() {
   state_->flush();
   std::string footer = state_->footer();
-  const auto size = static_cast<std::uint32_t>(footer.size());
+  const auto size = as_uint32(footer.size());
   for (int shift = 0; shift < 32; shift += 8) footer += static_cast<char>(size >> shift);
   state_->write(footer.append(parquet_magic));
 }

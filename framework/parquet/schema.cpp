@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/input/input_kind.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::parquet {
@@ -110,7 +111,7 @@ std::optional<std::string> fault_of(const Element& element) {
   if (element.physical == 3) return "is INT96 (a timestamp)";
   if (element.physical < 0 || element.physical > 7) return "has no known type";
   if (const char* meaning = meaning_of(element)) return std::string("is ") + meaning;
-  constexpr auto most = static_cast<std::int64_t>(csv_field_bytes_max);
+  constexpr auto most = as_int64(csv_field_bytes_max);
   if (element.physical == 7 && (element.fixed_bytes < 1 || element.fixed_bytes > most)) {
     return "has values of " + std::to_string(element.fixed_bytes) + " bytes";
   }
@@ -148,8 +149,8 @@ void add(const Element& element, Metadata& out, const std::string& name) {
   }
   const Physical physical = static_cast<Physical>(element.physical);
   column.kind = kind_of(physical, is_unsigned(element));
-  out.stored.push_back({physical, static_cast<std::size_t>(element.fixed_bytes),
-                        column.kind != ParquetKind::natural});
+  out.stored.push_back(
+      {physical, as_size(element.fixed_bytes), column.kind != ParquetKind::natural});
   out.columns.push_back(std::move(column));
 }
 
@@ -178,7 +179,7 @@ void read_schema(ThriftReader& from, const Field& field, Metadata& out, const st
     add(element, out, name);
   });
   if (out.columns.empty()) throw refused("has no columns", name);
-  if (expected != static_cast<std::int64_t>(out.columns.size())) from.fail("its schema is no list");
+  if (expected != std::ssize(out.columns)) from.fail("its schema is no list");
   require_distinct(out.columns, name);
 }
 

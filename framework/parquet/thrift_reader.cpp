@@ -1,6 +1,6 @@
 #include "parquet/thrift_reader.hpp"
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "parquet/parquet_limits.hpp"
 
 namespace halmark {
@@ -39,7 +39,7 @@ std::uint64_t ThriftReader::varint() {
 
 std::int64_t ThriftReader::zigzag() {
   const std::uint64_t bits = varint();
-  return static_cast<std::int64_t>((bits >> 1) ^ (0 - (bits & 1)));
+  return as_int64((bits >> 1) ^ (0 - (bits & 1)));
 }
 
 ThriftReader::Field ThriftReader::next_field(std::int16_t before) {

@@ -61,7 +61,6 @@ class ThriftReader {
   }
 
   std::int64_t integer(const Field& field);  // byte, i16, i32, i64
-  std::int64_t element_integer() { return zigzag(); }
   std::string_view binary(const Field& field);
   std::string_view element_binary();
   bool boolean(const Field& field);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/input/input_kind.hpp"
+#include "core/lists.hpp"
 #include "parquet/level_decoder.hpp"
 #include "parquet/thrift_reader.hpp"
 
@@ -74,7 +75,7 @@ class PlainNumbers final : public Decoder {
       : Decoder(bytes, where), stored_(stored), size_(bytes_per_value(stored)) {}
   void read(std::size_t n, ParquetValues& out) override {
     if (n > bytes_.size() / size_) fail_short();
-    for (std::size_t i = 0; i < n; ++i) append_number(stored_, bytes_.data() + i * size_, out);
+    for (const auto i : indices(n)) append_number(stored_, bytes_.data() + i * size_, out);
     bytes_.remove_prefix(n * size_);
   }
 
@@ -114,7 +115,7 @@ class PlainBooleans final : public Decoder {
   void read(std::size_t n, ParquetValues& out) override {
     if (n > bytes_.size() * 8 - at_) fail_short();
     for (std::size_t i = 0; i < n; ++i) {
-      out.integers.push_back(static_cast<std::int64_t>(bits_at(bytes_, at_++, 1)));
+      out.integers.push_back(as_int64(bits_at(bytes_, at_++, 1)));
     }
   }
 
@@ -131,7 +132,7 @@ class RunBooleans final : public Decoder {
   void read(std::size_t n, ParquetValues& out) override {
     numbers_.resize(n);
     levels_.read(numbers_, where_);
-    out.integers.insert(out.integers.end(), numbers_.begin(), numbers_.end());
+    append_all(out.integers, numbers_);
   }
 
  private:
@@ -188,7 +189,7 @@ class SplitNumbers final : public Decoder {
     if (n > count_ - at_) fail_short();
     std::array<char, 8> value{};
     for (std::size_t i = 0; i < n; ++i, ++at_) {
-      for (std::size_t byte = 0; byte < size_; ++byte) value[byte] = bytes_[byte * count_ + at_];
+      for (const auto byte : indices(size_)) value[byte] = bytes_[byte * count_ + at_];
       append_number(stored_, value.data(), out);
     }
   }
@@ -203,8 +204,8 @@ const char* encoding_name(std::int64_t encoding) {
       "PLAIN",          "GROUP_VAR_INT",       "PLAIN_DICTIONARY",        "RLE",
       "BIT_PACKED",     "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
       "RLE_DICTIONARY", "BYTE_STREAM_SPLIT"};
-  const bool is_known = encoding >= 0 && encoding < static_cast<std::int64_t>(names.size());
-  return is_known ? names[static_cast<std::size_t>(encoding)] : "an unknown encoding";
+  const bool is_known = encoding >= 0 && encoding < std::ssize(names);
+  return is_known ? names[as_size(encoding)] : "an unknown encoding";
 }
 
 bool is_number(Physical physical) {

@@ -1,7 +1,7 @@
 // DELTA_BINARY_PACKED: blocks of differences, each with its least one and packed remainders.
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "parquet/level_decoder.hpp"
 #include "parquet/thrift_reader.hpp"
 #include "parquet/value_decoder.hpp"
@@ -109,9 +109,9 @@ class DeltaIntegers final : public ValueDecoder {
 
  private:
   std::int64_t narrowed(std::uint64_t bits) const {
-    if (stored_.physical == Physical::int64) return static_cast<std::int64_t>(bits);
-    const auto low = static_cast<std::uint32_t>(bits);
-    return stored_.sign_extends ? std::int64_t{static_cast<std::int32_t>(low)} : std::int64_t{low};
+    if (stored_.physical == Physical::int64) return as_int64(bits);
+    const auto low = as_uint32(bits);
+    return stored_.sign_extends ? std::int64_t{as_int(low)} : std::int64_t{low};
   }
   Stored stored_;
   DeltaNumbers numbers_;

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/precision.hpp"
@@ -32,8 +32,7 @@ std::string quoted(const std::string& text) {
 }
 
 bool computes_fp8(const Device& device) {
-  return std::ranges::any_of(device.peaks,
-                             [](const Peak& p) { return p.dtype == Dtype::f8_e4m3fn; });
+  return contains(device.peaks, Dtype::f8_e4m3fn, &Peak::dtype);
 }
 
 // Beyond a domain of links a network has to be stated, which no option does. A link without a
@@ -50,8 +49,8 @@ std::string list_of(const std::vector<std::string>& values) {
 }
 
 std::string precisions(const AskedSweep& asked, const Device& device) {
-  std::vector<std::string> out;
-  for (const std::string& name : usual_precisions(asked, device)) out.push_back(quoted(name));
+  auto out = mapped(usual_precisions(asked, device),
+                    [&](const std::string& name) { return quoted(name); });
   return list_of(out);
 }
 
@@ -63,8 +62,7 @@ std::string why_precisions(const AskedSweep& asked, const Device& device) {
 }
 
 std::string concurrencies(const AskedSweep& asked) {
-  std::vector<std::string> out;
-  for (const std::int64_t n : asked.concurrency) out.push_back(std::to_string(n));
+  auto out = mapped(asked.concurrency, [&](const std::int64_t n) { return std::to_string(n); });
   if (out.empty()) {
     for (std::int64_t n = 1; n <= concurrency_max; n *= 2) out.push_back(std::to_string(n));
   }
@@ -94,7 +92,7 @@ double parse_duration_ns(std::string_view text, const std::string& where) {
   constexpr std::array<Unit, 4> units = {{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::string_view rest(end, as_size(text.data() + text.size() - end));
   const auto unit = std::ranges::find(units, rest, &Unit::name);
   if (error != std::errc{} || unit == units.end() || !std::isfinite(value) || value <= 0) {
     throw refused("'" + printable(text) + "' is no duration", where,

@@ -1,9 +1,7 @@
 #include "plan/kernel_sweep.hpp"
 
-#include <algorithm>
-
 #include "core/input/input_file.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/sweep_tables.hpp"
@@ -33,13 +31,13 @@ KernelSweep read(const TomlTable& root, std::string_view where) {
   if (root.has("variants")) out.variants = root.strings("variants");
   static const std::vector<std::string> modes = {"hot", "rotate_const", "rotate_all"};
   if (root.has("mode")) out.mode = *parse_cache_mode(root.choice("mode", modes));
-  out.sets = static_cast<int>(root.integer_or("sets", 1, 4096, out.sets));
+  out.sets = as_int(root.integer_or("sets", 1, 4096, out.sets));
   if (root.has("sampler")) {
     out.sampler = root.string("sampler");
     out.sampler_where = root.where("sampler");
   }
   out.trials = root.integer_or("trials", 0, 1'000'000, out.trials);
-  out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
+  out.seed = as_uint64(root.integer_or("seed", 0, INT64_MAX, 1));
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
   if (const auto table = root.table("measure")) {
     read_measure(*table, out.measure);

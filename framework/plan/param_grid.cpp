@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -30,7 +30,7 @@ std::vector<std::string_view> split_outside_brackets(std::string_view text) {
   std::vector<std::string_view> items;
   std::size_t begin = 0;
   bool is_inside = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (const auto i : indices(text)) {
     if (text[i] == '[' && is_inside) throw wrong("brackets inside brackets");
     if (text[i] == ']' && !is_inside) throw wrong("']' without '['");
     if (text[i] == '[' || text[i] == ']') is_inside = text[i] == '[';
@@ -56,7 +56,7 @@ std::int64_t integer(const std::string& name, std::string_view text) {
 }
 
 std::int64_t dtype(const std::string& name, std::string_view text) {
-  if (const auto known = parse_dtype(text)) return static_cast<std::int64_t>(*known);
+  if (const auto known = parse_dtype(text)) return as_int64(*known);
   std::vector<std::string> names;
   for (const Dtype d : all_dtypes()) names.emplace_back(dtype_name(d));
   throw refused("--params: unknown dtype " + quoted(text) + " for " + name, {},
@@ -89,8 +89,8 @@ std::vector<std::int64_t> range(const std::string& name, std::string_view text, 
       throw wrong("the range " + quoted(text) + " for " + name + " has more than " +
                   std::to_string(combinations_max) + " values");
     }
-    const auto left = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(value);
-    if (multiplies ? value > last / step : left < static_cast<std::uint64_t>(step)) return values;
+    const auto left = as_uint64(last) - as_uint64(value);
+    if (multiplies ? value > last / step : left < as_uint64(step)) return values;
   }
 }
 
@@ -104,7 +104,7 @@ std::vector<std::int64_t> values_of(const std::string& name, std::string_view te
       values.push_back(scalar(name, item));
     } else {
       const auto more = range(name, item, dots);
-      values.insert(values.end(), more.begin(), more.end());
+      append_all(values, more);
     }
   }
   auto sorted = values;

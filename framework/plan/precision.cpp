@@ -4,7 +4,6 @@
 #include "plan/precision.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "core/ranges.hpp"
 #include "core/text/error.hpp"

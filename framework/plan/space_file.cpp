@@ -1,11 +1,11 @@
 #include "plan/space_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "expression/expression.hpp"
 #include "plan/toml/toml_table.hpp"
 
@@ -34,14 +34,13 @@ struct Argument {
 Argument argument_of(const std::string& text, const SpaceDescription& space,
                      const std::string& where) {
   Argument out{.text = text, .values = {}, .is_parameter = false};
-  std::int64_t literal = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), literal);
-  if (error == std::errc() && end == text.data() + text.size()) {
-    out.values = {literal};
+  const auto literal = read_number<std::int64_t>(text);
+  if (literal) {
+    out.values = {*literal};
     return out;
   }
-  if (const auto fact = space.facts.find(text); fact != space.facts.end()) {
-    out.values = {checked_integer(fact->second, text, where)};
+  if (const auto* fact = find_value(space.facts, text)) {
+    out.values = {checked_integer(*fact, text, where)};
     return out;
   }
   for (const SearchDomain& domain : space.domains) {
@@ -49,7 +48,7 @@ Argument argument_of(const std::string& text, const SpaceDescription& space,
     if (domain.levels() == 0 || domain.levels() > listed_max) {
       throw refused("parameter '" + text + "' has too many values to derive a domain from", where);
     }
-    for (std::uint64_t level = 0; level < domain.levels(); ++level) {
+    for (const std::uint64_t level : below(domain.levels())) {
       out.values.push_back(checked_integer(domain.value(as_double(level)), text, where));
     }
     out.is_parameter = true;
@@ -111,7 +110,7 @@ void add_derived_values(const std::string& text, SearchDomain& domain, SpaceDesc
       if (p >= low) values.insert(p);
       if (p > high / 2) break;
     }
-    for (std::size_t a = 0; a < 2; ++a) {
+    for (const auto a : indices(2)) {
       if (!arguments[a].is_parameter) continue;
       const std::string sign = a == 0 ? " >= " : " <= ";
       space.constraints.push_back(
@@ -174,15 +173,13 @@ SearchDomain read_parameter(const TomlTable& table, SpaceDescription& space,
 
 // An expression that cannot be read is refused here, where its place in the file is known.
 void check_expressions(const SpaceDescription& space, const std::vector<TomlTable>& tables) {
-  std::vector<std::string> names;
-  for (const SearchDomain& domain : space.domains) names.push_back(domain.name);
+  auto names = mapped(space.domains, &SearchDomain::name);
   for (const StatedConstraint& c : space.constraints) {
     Expression(c.expression, names, space.facts, c.where);
   }
-  for (std::size_t i = 0; i < tables.size(); ++i) {
+  for (const auto i : indices(tables)) {
     if (space.domains[i].when.empty()) continue;
-    const std::vector<std::string> earlier(names.begin(),
-                                           names.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<std::string> earlier(names.begin(), names.begin() + as_int64(i));
     Expression(space.domains[i].when, earlier, space.facts, tables[i].where("when"));
   }
 }

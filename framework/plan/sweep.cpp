@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/input/input_file.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "plan/shard_places.hpp"
 #include "plan/sweep_tables.hpp"
@@ -21,8 +22,7 @@ std::optional<Nightly> read_nightly(const TomlTable& root) {
   Nightly out;
   constexpr double minutes_of_day = 24 * 60;
   out.budget_s = table->number("minutes", 0.01, minutes_of_day) * 60;
-  out.keep_samples_nights =
-      static_cast<int>(table->integer_or("keep_samples_nights", 1, 10'000, 0));
+  out.keep_samples_nights = as_int(table->integer_or("keep_samples_nights", 1, 10'000, 0));
   out.kernels = read_asked_kernels(*table, "kernel");
   out.sentinels = read_asked_kernels(*table, "sentinel");
   return out;
@@ -184,7 +184,7 @@ void read_measuring(const TomlTable& root, Sweep& out) {
 
 void read_measure(const TomlTable& table, MeasureSettings& out) {
   out.limits = read_limits(table);
-  out.rounds = static_cast<int>(table.integer_or("rounds", 1, 99, out.rounds));
+  out.rounds = as_int(table.integer_or("rounds", 1, 99, out.rounds));
   out.sample_budget_s = table.number_or("sample_budget_s", 0.001, 60, out.sample_budget_s);
   out.samples_min = table.integer_or("samples_min", 3, 4096, out.samples_min);
   out.wall_cap_s = table.number_or("wall_cap_s", 0.1, 600, out.wall_cap_s);
@@ -225,7 +225,7 @@ Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
   }
   read_shards_on(root, out);
   out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
-  out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
+  out.seed = as_uint64(root.integer_or("seed", 0, INT64_MAX, 1));
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
   read_steps(root, out);
   read_measuring(root, out);
@@ -260,7 +260,7 @@ std::vector<int> parse_stages(const std::string& text, const std::string& where)
 
 void MeasureSettings::take(const MeasureLimits& of_machine) {
   limits = first_of(limits, of_machine);
-  if (limits.rounds) rounds = static_cast<int>(*limits.rounds);
+  if (limits.rounds) rounds = as_int(*limits.rounds);
 }
 
 Sweep read_sweep(const std::string& path) {
@@ -284,7 +284,7 @@ void put_shards_on(const std::string& text, const std::string& where, Sweep& swe
 
 std::vector<ShardPlace> places_of(const Sweep& sweep) {
   std::vector<ShardPlace> out;
-  for (const auto& places : sweep.shards_on) out.insert(out.end(), places.begin(), places.end());
+  for (const auto& places : sweep.shards_on) append_all(out, places);
   return out;
 }
 

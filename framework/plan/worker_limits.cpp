@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -41,14 +42,14 @@ std::int64_t parse_worker_memory(const std::string& text, const std::string& whe
   if (text == "none") return 0;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  std::string_view rest(end, as_size(text.data() + text.size() - end));
   if (rest.starts_with(' ')) rest.remove_prefix(1);
   const double bytes = error == std::errc() ? value * unit_of(rest) : 0;
   if (!(bytes >= memory_min) || !(bytes <= memory_max)) {
     throw refused("a worker's memory cannot be '" + printable(text) + "'", where,
                   "64MiB or more, as 8GiB; none for no limit");
   }
-  return static_cast<std::int64_t>(bytes);
+  return as_int64(bytes);
 }
 
 std::pair<const PhaseLimit*, double> parse_phase_limit(const std::string& text,

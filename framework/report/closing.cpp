@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/lists.hpp"
 #include "report/front_view.hpp"
 #include "report/sentences.hpp"
 #include "report/text/quantity.hpp"
@@ -57,8 +58,7 @@ std::string interference_text(const RunReport& report) {
 
 // "roofline", "imported, fabric": of the front's times, those farther from a measurement last.
 std::string sources_text(const std::set<Provenance>& sources) {
-  std::vector<std::string_view> names;
-  for (const Provenance source : sources) names.push_back(provenance_name(source));
+  auto names = mapped(sources, [&](const Provenance source) { return provenance_name(source); });
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -104,9 +104,8 @@ std::string next_text(const RunReport& report, const std::vector<std::string>& d
 
 std::vector<std::string> closing_lines(const RunReport& report) {
   const std::vector<PhaseView> views = phase_views(report);
-  const auto view =
-      std::ranges::find_if(views, [](const PhaseView& v) { return !v.front.empty(); });
-  if (view == views.end()) return {};
+  const auto* view = find_or_null(views, true, [](const PhaseView& v) { return !v.front.empty(); });
+  if (!view) return {};
   const std::vector<std::string> doubts = doubts_of(report);
   return {found_text(*view), "basis: " + basis_text(report, doubts), next_text(report, doubts)};
 }

@@ -1,3 +1,4 @@
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/csv_rows.hpp"
 
@@ -164,12 +165,11 @@ void describe_kernel(CsvRows& csv, const KernelPoint& k) {
 
 std::string report_csv(const RunReport& report) {
   std::vector<EvaluationRow> rows;
-  for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
-    const auto it = std::ranges::find(report.front, i, &FrontPoint::evaluation);
+  for (const auto i : indices(report.evaluations)) {
+    const auto* it = find_or_null(report.front, i, &FrontPoint::evaluation);
     const auto run = std::ranges::find(
         report.validations, report.evaluations[i].configuration.key(), &Validation::deployment_key);
-    rows.push_back({&report.evaluations[i], it == report.front.end() ? nullptr : &*it,
-                    run == report.validations.end() ? nullptr : &*run});
+    rows.push_back({&report.evaluations[i], it, run == report.validations.end() ? nullptr : &*run});
   }
   static const Evaluation none;
   return report::csv_of(rows, describe_evaluation, {.evaluation = &none});

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
-#include "core/ranges.hpp"
 #include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "report/text/layout_text.hpp"
@@ -45,7 +45,7 @@ PhaseView phase_view_of(const RunReport& report, Phase phase) {
     if (on_front.insert(point.evaluation).second) view.front.push_back(front_row(report, point));
   }
   std::ranges::stable_sort(view.front, {}, [](const FrontRow& r) { return r.estimate->step_ns; });
-  for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
+  for (const auto i : indices(report.evaluations)) {
     const Evaluation& evaluation = report.evaluations[i];
     if (evaluation.configuration.workload.phase != phase) continue;
     ++view.evaluations;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/glossary/topics.hpp"
 
@@ -26,7 +27,7 @@ bool has_heading(const Term& term, const std::string& wanted) {
 std::vector<Term> sorted_terms() {
   std::vector<Term> out;
   for (const Topic& topic : glossary_topics()) {
-    out.insert(out.end(), topic.terms.begin(), topic.terms.end());
+    append_all(out, topic.terms);
   }
   std::ranges::sort(out, {}, &Term::word);
   return out;
@@ -83,12 +84,12 @@ const Term* find_term(std::string_view word_or_heading) {
     if (term.word == word_or_heading || std::ranges::count(headings, word_or_heading) > 0)
       return &term;
   }
-  const auto named =
-      std::ranges::find_if(terms, [&](const Term& t) { return folded(t.word) == wanted; });
-  if (named != terms.end()) return &*named;
-  const auto headed =
-      std::ranges::find_if(terms, [&](const Term& t) { return has_heading(t, wanted); });
-  return headed != terms.end() ? &*headed : nullptr;
+  const auto* named =
+      find_or_null(terms, true, [&](const Term& t) { return folded(t.word) == wanted; });
+  if (named) return named;
+  const auto* headed =
+      find_or_null(terms, true, [&](const Term& t) { return has_heading(t, wanted); });
+  return headed;
 }
 
 std::vector<std::string> glossary_words() {

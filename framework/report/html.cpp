@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/front_view.hpp"
@@ -68,10 +69,9 @@ std::string line_sign(const char* css_class) {
 }
 
 std::string front_caption(const PhaseView& view) {
-  std::vector<std::string> dtypes;
-  for (const FrontRow& row : view.front) {
-    dtypes.push_back(row.evaluation->configuration.precision.name);
-  }
+  auto dtypes = mapped(view.front, [&](const FrontRow& row) {
+    return row.evaluation->configuration.precision.name;
+  });
   for (const Evaluation* other : view.others) dtypes.push_back(other->configuration.precision.name);
   const report::DtypeLook circle{{}, 0, 7};
   return "<figcaption><p>Shape and colour: data type of the weights. " +
@@ -159,8 +159,7 @@ std::string roofline_section(const RunReport& report) {
     return out + element("p", "no kernel has a latency") + "</section>\n";
   }
   if (!report.device) out += element("p", "No measured peaks: the chart has no roofs.");
-  std::vector<std::string> dtypes;
-  for (const KernelPoint& kernel : report.kernels) dtypes.push_back(kernel.dtype);
+  auto dtypes = mapped(report.kernels, &KernelPoint::dtype);
   if (!chart.empty()) {
     out +=
         "<figure class=\"wide-picture\" tabindex=\"0\">" + chart + "<figcaption>" +

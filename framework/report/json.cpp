@@ -4,6 +4,7 @@
 #include "core/chosen/untried.hpp"
 #include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
+#include "core/lists.hpp"
 #include "report/front_view.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/report.hpp"
@@ -100,7 +101,7 @@ Json front_json(const FrontRow& row) {
 
 Json untried_json(const Untried& untried, const RunReport& report) {
   Json out = untried;
-  for (std::size_t i = 0; i < untried.could_enter.size(); ++i) {
+  for (const auto i : indices(untried.could_enter)) {
     const Configuration& c = untried.could_enter[i].configuration;
     out["could_enter"][i]["key"] = c.key();
     out["could_enter"][i]["label"] = report::deployment_label(c, report);

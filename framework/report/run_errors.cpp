@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "report/report.hpp"
 
@@ -23,7 +24,7 @@ ErrorOverPoints over_points(const std::vector<Validation>& rows, ErrorOf error_o
       ++out.left_out;
     }
   }
-  out.points = static_cast<int>(errors.size());
+  out.points = as_int(errors.size());
   if (errors.size() < points_min) return out;
   out.median = median(errors);
   out.worst = *std::ranges::max_element(errors);
@@ -31,7 +32,7 @@ ErrorOverPoints over_points(const std::vector<Validation>& rows, ErrorOf error_o
 }
 
 IntervalCoverage::Runs coverage_of(const std::vector<Validation::IntervalAtRun>& intervals) {
-  IntervalCoverage::Runs out{.runs = static_cast<int>(intervals.size())};
+  IntervalCoverage::Runs out{.runs = as_int(intervals.size())};
   std::vector<double> half_widths;
   for (const Validation::IntervalAtRun& i : intervals) {
     out.inside += i.is_inside ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/charts/charts.hpp"
 #include "report/page/html_page.hpp"
@@ -244,16 +245,15 @@ std::string report_html(const ServedReport& r) {
   if (r.chosen) out += element("p", given_up_text(r));
   if (r.rival) out += element("p", report::rival_text(*r.rival, served_label));
   if (!r.front.empty()) {
-    std::vector<std::string> dtypes;
-    for (const ServedPoint& point : r.front) dtypes.push_back(point.configuration.precision.name);
+    auto dtypes = mapped(
+        r.front, [&](const ServedPoint& point) { return point.configuration.precision.name; });
     out += "<figure style=\"max-width:720px\">" + report::served_front_chart(r) + "<figcaption>" +
            report::dtype_legend(dtypes) + "</figcaption></figure>\n" +
            report::table_html(front_table(r, all_points(r)), "front");
   }
   if (!r.least.empty() && !r.front.empty()) out += element("p", "too large: " + r.least);
   out += list_element(counts(r));
-  std::vector<std::string> missed;
-  for (const MissedPoint& p : r.nearest) missed.push_back(missed_text(p));
+  auto missed = mapped(r.nearest, [&](const MissedPoint& p) { return missed_text(p); });
   if (!missed.empty()) out += element("h2", "nearest that miss a level") + list_element(missed);
   return out + element("h2", "where the times are from") + list_element(r.basis) +
          list_element(origins(r, r.chosen ? Points{r.chosen->index} : all_points(r))) +

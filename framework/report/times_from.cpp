@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 
@@ -92,10 +93,9 @@ std::string times_text(const TimesFrom& from, const std::vector<TableUse>& table
   const auto numbers = numbers_of(tables);
   std::string out = shares_text(from.provenance, tables), series;
   for (const auto& [origin, share] : from.series) {
-    const auto number = numbers.find(origin);
+    const auto* number = find_value(numbers, origin);
     append_item(series, ", ",
-                (number == numbers.end() ? origin : fmt::format("[{}]", number->second)) + ' ' +
-                    percent_text(share));
+                (!number ? origin : fmt::format("[{}]", *number)) + ' ' + percent_text(share));
   }
   if (!series.empty()) out += "; of " + series;
   if (from.quarantined > 0) out += fmt::format("; {} quarantined", from.quarantined);
@@ -111,12 +111,12 @@ std::vector<std::string> table_lines(const std::vector<TableUse>& tables) {
     if (!table.passed_over.empty()) out.push_back("  passed over: " + table.passed_over);
     std::size_t silent = 0;
     for (const SeriesUse& series : table.series) {
-      const auto number = numbers.find(table.name + ": " + series.name);
-      if (number == numbers.end() && series.passed_over == 0) {
+      const auto* number = find_value(numbers, table.name + ": " + series.name);
+      if (!number && series.passed_over == 0) {
         ++silent;
         continue;
       }
-      const std::string label = number == numbers.end() ? "-" : fmt::format("[{}]", number->second);
+      const std::string label = !number ? "-" : fmt::format("[{}]", *number);
       out.push_back(fmt::format("  {} {}: {}", label, series.name, use_text(series)));
       if (series.passed_over == 0) continue;
       out.push_back(fmt::format("      passed over {}: {}", series.passed_over, series.reason));

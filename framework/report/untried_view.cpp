@@ -1,7 +1,5 @@
 #include "report/untried_view.hpp"
 
-#include <algorithm>
-
 #include "core/ranges.hpp"
 #include "report/text/table_columns.hpp"
 

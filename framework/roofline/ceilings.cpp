@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "roofline/peaks.hpp"
 
 namespace halmark::roofline {
@@ -77,7 +77,7 @@ Ceilings::Ceilings(const Device& device, int threads, int shards,
 }
 
 Ceilings::Rate Ceilings::add(Ceiling ceiling) {
-  const Rate out{ceiling.per_s, static_cast<std::int32_t>(ceilings_.size())};
+  const Rate out{ceiling.per_s, as_int(ceilings_.size())};
   ceilings_.push_back(std::move(ceiling));
   return out;
 }
@@ -142,7 +142,7 @@ Bound Ceilings::bound(const Work& work, const Traffic& traffic, std::int64_t ran
   const double ring_set = traffic.ring_bytes + traffic.warm_bytes;
   for (std::size_t at = alone; at < kinds_; ++at) {
     add(work.matmul_flops, Level::compute, peaks_[as_size(work.compute_dtype)][at]);
-    for (std::size_t i = 0; i < level_count_; ++i) {
+    for (const auto i : indices(level_count_)) {
       const CacheLevel& level = levels_[i];
       const bool is_nearest = i == 0 && has_caches_;
       const double warm =

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "serve/page_files.hpp"
 
@@ -23,8 +24,8 @@ PageAnswer not_found() { return rejected({404, "there is no such page", "open /"
 PageAnswer file_answer(const std::string& path) {
   const std::string name = path == "/" ? "index.html" : path.substr(1);
   const auto files = page_files();
-  const auto file = std::ranges::find(files, name, &PageFile::name);
-  if (file == files.end()) return not_found();
+  const auto* file = find_or_null(files, name, &PageFile::name);
+  if (!file) return not_found();
   return {.status = 200,
           .type = std::string(content_type(name)),
           .body = std::make_shared<const std::string>(file->text)};
@@ -58,8 +59,8 @@ std::string_view reason_of(int status) {
                                Row{431, "Request Header Fields Too Large"},
                                Row{500, "Internal Server Error"},
                                Row{503, "Service Unavailable"}};
-  const auto row = std::ranges::find(rows, status, &Row::status);
-  return row == rows.end() ? "Error" : row->reason;
+  const auto* row = find_or_null(rows, status, &Row::status);
+  return !row ? "Error" : row->reason;
 }
 
 }  // namespace

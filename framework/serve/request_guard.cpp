@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -18,7 +19,7 @@ constexpr std::string_view api = "/api/";
 // Without a difference in time that says how many characters were right. `b` is not empty.
 bool is_same_secret(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (const auto i : indices(a)) {
     difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i % b.size()]);
   }
   return difference == 0;
@@ -76,7 +77,7 @@ Rejection foreign_host(std::string_view host) {
 }  // namespace
 
 std::size_t RequestHead::count(std::string_view name) const {
-  return static_cast<std::size_t>(std::ranges::count(
+  return as_size(std::ranges::count(
       headers, name, [](const auto& header) { return std::string_view(header.first); }));
 }
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/collision.hpp"
 #include "simulate/fabric/level_view.hpp"
@@ -33,7 +33,7 @@ double uplink_share(const fabric::Topology& topology, const fabric::Router& rout
     }
     const fabric::LinkFigure& figure = topology.figure_of(ways.front().link);
     if (cables > 1 && fabric::is_network(figure.transport)) {
-      return slowest_flow_share(topology.ecmp, {.flows = static_cast<std::int64_t>(inside),
+      return slowest_flow_share(topology.ecmp, {.flows = as_int64(inside),
                                                 .uplinks = cables,
                                                 .bytes_per_s = figure.bytes_per_s,
                                                 .bytes_per_s_flow = of_flow});
@@ -63,7 +63,7 @@ FabricLevels fabric_levels_of(const fabric::Topology& topology) {
   const std::vector<fabric::LevelView> views = fabric::level_views(topology);
   std::size_t inside = 1;
   int last_link = -1;
-  for (std::size_t i = 0; i < views.size(); ++i) {
+  for (const auto i : indices(views)) {
     const fabric::LevelView& view = views[i];
     if (view.name == "rail" || view.ranks == inside) continue;
     if (view.ranks % inside != 0) {
@@ -73,7 +73,7 @@ FabricLevels fabric_levels_of(const fabric::Topology& topology) {
     const int link = first_link(router, topology.levels[i]);
     const double share = uplink_share(topology, router, topology.levels[i], inside);
     const double hops = mean_hops(topology, router, topology.levels[i].groups.front());
-    out.levels.push_back({.ranks = static_cast<std::int64_t>(view.ranks / inside),
+    out.levels.push_back({.ranks = as_int64(view.ranks / inside),
                           .latency_s = view.latency_ns_farthest * 1e-9,
                           .bytes_per_s = view.bytes_per_s_rank * share,
                           .shares_adapter = link == last_link,

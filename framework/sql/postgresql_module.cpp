@@ -1,5 +1,6 @@
 // A server may restart between two transactions: the next one waits for it. Within one nothing is
 // tried again, because nobody could say what was stored.
+#include "core/lists.hpp"
 #include "sql/postgresql.hpp"
 
 #include <algorithm>
@@ -103,10 +104,9 @@ class ServerConnection final : public Connection {
   void begin(Kind kind);
   void within(const std::function<void()>& body, Kind kind);
   pqxx::result run(std::string_view sql, std::span<const sql::Value> values) {
-    std::vector<std::optional<std::string>> texts;
-    for (const sql::Value& value : values) texts.push_back(text_of(value));
-    std::vector<const char*> list;
-    for (const auto& text : texts) list.push_back(text ? text->c_str() : nullptr);
+    auto texts = mapped(values, [&](const sql::Value& value) { return text_of(value); });
+    std::vector<const char*> list =
+        mapped(texts, [&](const auto& text) { return text ? text->c_str() : nullptr; });
 #if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
     pqxx::params params;
     for (const char* text : list) params.append(text);
@@ -145,7 +145,7 @@ std::vector<std::int64_t> ServerConnection::insert(std::string_view sql,
     if (depth == 0) break;
   }
   const std::string_view row = sql.substr(begin, end - begin);
-  const auto columns = static_cast<std::size_t>(std::ranges::count(row, '?'));
+  const auto columns = as_size(std::ranges::count(row, '?'));
   std::vector<std::int64_t> out;
   while (!values.empty()) {
     const std::size_t rows = std::min(values.size(), marks_max) / columns;

@@ -1,8 +1,9 @@
 #include "sql/session.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <stdexcept>
+
+#include "core/lists.hpp"
 
 namespace halmark::sql {
 namespace {
@@ -24,21 +25,20 @@ std::string in_dialect(std::string_view text, std::span<const Word> words, Diale
     if (begin == std::string_view::npos) return out;
     at = text.find('}', begin) + 1;
     const std::string_view name = text.substr(begin, at - begin);
-    const auto word = std::ranges::find(words, name, &Word::word);
-    if (word == words.end()) throw std::logic_error("no dialect has " + std::string(name));
+    const auto* word = find_or_null(words, name, &Word::word);
+    if (!word) throw std::logic_error("no dialect has " + std::string(name));
     out += dialect == Dialect::sqlite ? word->sqlite : word->postgresql;
   }
 }
 
 std::int64_t Value::integer() const {
   if (const auto* integer = std::get_if<std::int64_t>(&value_)) return *integer;
-  if (const auto* number = std::get_if<double>(&value_)) return static_cast<std::int64_t>(*number);
+  if (const auto* number = std::get_if<double>(&value_)) return as_int64(*number);
   return number_in<std::int64_t>(text());
 }
 
 double Value::number() const {
-  if (const auto* integer = std::get_if<std::int64_t>(&value_))
-    return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return as_double(*integer);
   if (const auto* number = std::get_if<double>(&value_)) return *number;
   return number_in<double>(text());
 }

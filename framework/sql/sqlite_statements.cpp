@@ -2,7 +2,7 @@
 
 #include <SQLiteCpp/Exception.h>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::sql {
 namespace {
@@ -17,7 +17,7 @@ void bind(SQLite::Statement& statement, std::span<const Value> values) {
     } else if (const auto* number = std::get_if<double>(&value.content())) {
       statement.bind(i, *number);
     } else if (const auto* bytes = std::get_if<Bytes>(&value.content())) {
-      statement.bindNoCopy(i, bytes->bytes.data(), static_cast<int>(bytes->bytes.size()));
+      statement.bindNoCopy(i, bytes->bytes.data(), as_int(bytes->bytes.size()));
     } else if (!value.is_null()) {
       statement.bindNoCopy(i, value.text());
     }
@@ -70,8 +70,8 @@ void SqliteStatements::each(std::string_view sql, std::span<const Value> values,
   bind(statement, values);
   Row row(as_size(statement.getColumnCount()));
   while (statement.executeStep()) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = value_of(statement.getColumn(static_cast<int>(i)));
+    for (const auto i : indices(row)) {
+      row[i] = value_of(statement.getColumn(as_int(i)));
     }
     visit(row);
   }

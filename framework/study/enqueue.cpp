@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"
@@ -42,15 +42,12 @@ void Study::check_enqueued(const Setting& setting, int number,
     throw refused("no valid configuration that is new has these values");
   }
   const std::uint64_t identity = space_.identity(space_.point_of(setting));
-  const auto holder = holder_.find(identity);
-  const auto waiting =
-      std::ranges::find(waiting_, std::optional(identity),
-                        &std::pair<const int, std::optional<std::uint64_t>>::second);
+  const auto* holder = find_value(holder_, identity);
+  const auto* waiting = find_or_null(waiting_, std::optional(identity),
+                                     &std::pair<const int, std::optional<std::uint64_t>>::second);
   const auto [first, is_new] = earlier.emplace(identity, number);
-  const int other = holder != holder_.end()     ? holder->second
-                    : waiting != waiting_.end() ? waiting->first
-                                                : first->second;
-  if (holder != holder_.end() || waiting != waiting_.end() || !is_new) {
+  const int other = holder != nullptr ? *holder : waiting ? waiting->first : first->second;
+  if (holder || waiting || !is_new) {
     throw refused("this configuration is trial " + std::to_string(other) + " already");
   }
 }
@@ -62,7 +59,7 @@ std::vector<int> Study::enqueue(std::span<const Setting> settings) {
     std::vector<TrialRow> rows;
     std::map<std::uint64_t, int> earlier;
     for (const Setting& setting : settings) {
-      check_enqueued(setting, static_cast<int>(trials_.size() + rows.size()), earlier);
+      check_enqueued(setting, as_int(trials_.size() + rows.size()), earlier);
       Json fixed = Json::object();
       for (const auto& [name, value] : setting) fixed[name] = param_json(value);
       rows.push_back({.state = TrialState::waiting});
@@ -122,10 +119,9 @@ std::optional<Point> Study::completed(const std::map<std::size_t, double>& given
                given, [&](const auto& item) { return point[item.first] == item.second; }) &&
            space_.contains(point) && !holder_.contains(space_.identity(point));
   };
-  for (int draw = 0; draw < draws_max; ++draw) {
+  for (const int draw : below(draws_max)) {
     const std::uint64_t seed =
-        hash_u64(hash_combine(settings_.seed, static_cast<std::uint64_t>(number)),
-                 static_cast<std::uint64_t>(draw));
+        hash_u64(hash_combine(settings_.seed, as_uint64(number)), as_uint64(draw));
     std::optional<Point> point = space_.draw(seed);
     if (!point) return std::nullopt;
     // Twice: a given value may switch on a parameter that is given too.
@@ -138,7 +134,7 @@ std::optional<Point> Study::completed(const std::map<std::size_t, double>& given
     if (is_wanted(*point)) return point;
   }
   if (!space_.is_countable() || space_.size() > listed_max) return std::nullopt;
-  for (std::uint64_t i = 0; i < space_.size(); ++i) {
+  for (const std::uint64_t i : below(space_.size())) {
     Point point = space_.point(i);
     if (is_wanted(point)) return point;
   }

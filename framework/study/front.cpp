@@ -1,4 +1,5 @@
 #include "framework/study/front.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@ namespace halmark {
 std::vector<std::size_t> study_front(const StudyInfo& study, std::span<const TrialRow> rows) {
   std::vector<std::size_t> members;
   std::vector<Objectives> points;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (const auto i : indices(rows)) {
     const TrialRow& row = rows[i];
     const bool is_measured =
         row.state == TrialState::complete && row.values.size() == study.directions.size() &&
@@ -19,15 +20,13 @@ std::vector<std::size_t> study_front(const StudyInfo& study, std::span<const Tri
     if (!is_measured) continue;
     if (std::ranges::any_of(constraint_values(row), [](double g) { return g > 0; })) continue;
     Objectives point = row.values;
-    for (std::size_t d = 0; d < point.size(); ++d) {
+    for (const auto d : indices(point)) {
       if (study.directions[d] == StudyDirection::maximize) point[d] = -point[d];
     }
     members.push_back(i);
     points.push_back(std::move(point));
   }
-  std::vector<std::size_t> out;
-  for (const std::size_t k : non_dominated(points)) out.push_back(members[k]);
-  return out;
+  return mapped(non_dominated(points), [&](const std::size_t k) { return members[k]; });
 }
 
 }  // namespace halmark

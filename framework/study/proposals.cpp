@@ -1,6 +1,5 @@
 #include "framework/study/proposals.hpp"
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -175,13 +174,13 @@ Proposals::Reading Proposals::read(const TrialRow& row) const {
       return fail("the space has no parameter '" + name + "'");
     }
   }
-  for (std::size_t d = 0; d < domains.size(); ++d) {
+  for (const auto d : indices(domains)) {
     if (!space_.is_active(out.point, d)) continue;
-    const auto it = given.find(domains[d].name);
-    if (it == given.end()) return fail("'" + domains[d].name + "' is missing");
-    const auto coordinate = domains[d].coordinate(it->second);
+    const auto* it = find_value(given, domains[d].name);
+    if (!it) return fail("'" + domains[d].name + "' is missing");
+    const auto coordinate = domains[d].coordinate(*it);
     if (!coordinate) {
-      return fail("'" + domains[d].name + "' cannot be " + text_of(it->second));
+      return fail("'" + domains[d].name + "' cannot be " + text_of(*it));
     }
     out.point[d] = *coordinate;
   }
@@ -197,7 +196,7 @@ Proposals::Reading Proposals::read(const TrialRow& row) const {
 std::vector<TrialParam> Proposals::params_of(const Point& point) const {
   std::vector<TrialParam> out;
   const auto domains = space_.domains();
-  for (std::size_t d = 0; d < domains.size(); ++d) {
+  for (const auto d : indices(domains)) {
     if (point[d] == absent || is_constant(domains[d])) continue;
     const ParamValue value = domains[d].value(point[d]);
     const auto& own = distributions_.at(domains[d].name);
@@ -264,7 +263,7 @@ std::vector<Proposal> Proposals::claim(std::size_t count) {
     }
   });
   for (const Proposal& proposal : out) running_on_other_workers_.erase(proposal.trial);
-  refused_.insert(refused_.end(), refused.begin(), refused.end());
+  append_all(refused_, refused);
   candidates_ = std::move(left);
   return out;
 }
@@ -272,16 +271,16 @@ std::vector<Proposal> Proposals::claim(std::size_t count) {
 void Proposals::tell(std::span<const ProposalOutcome> outcomes) {
   store_.transact([&](StudyTransaction& transaction) {
     for (const ProposalOutcome& outcome : outcomes) {
-      const auto own = mine_.find(outcome.verdict.trial);
-      if (own == mine_.end()) continue;
-      const auto lease = transaction.leases({&own->second, 1});
+      const auto* own = find_value(mine_, outcome.verdict.trial);
+      if (!own) continue;
+      const auto lease = transaction.leases({own, 1});
       if (lease.empty() || lease.front().state != TrialState::running ||
           lease.front().owner != worker_) {
         continue;
       }
-      TrialChange change = change_of(outcome.verdict, own->second);
+      TrialChange change = change_of(outcome.verdict, *own);
       constraints_.learn(*change.state, change.system);
-      change.user.insert(change.user.end(), outcome.user.begin(), outcome.user.end());
+      append_all(change.user, outcome.user);
       transaction.change({&change, 1});
     }
   });

@@ -1,7 +1,6 @@
 #include "framework/study/protocol.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/json/json.hpp"
@@ -24,9 +23,7 @@ double value_of(const Json& json, const std::string& what) {
 
 std::vector<double> numbers_of(const Json& json, const std::string& what) {
   if (!json.is_array()) throw bad(what + " must be a list of numbers");
-  std::vector<double> out;
-  for (const Json& value : json) out.push_back(value_of(value, what));
-  return out;
+  return mapped(json, [&](const Json& value) { return value_of(value, what); });
 }
 
 std::string text_of_reason(const Json& json, const std::string& what) {
@@ -129,8 +126,8 @@ Json StudyProtocol::ask(const Json& count) {
 
 Json StudyProtocol::tell(const Json& list) {
   if (!list.is_array()) throw bad("'tell' must be a list of outcomes");
-  std::vector<StudyVerdict> verdicts;
-  for (const Json& item : list) verdicts.push_back(verdict_of(item));
+  std::vector<StudyVerdict> verdicts =
+      mapped(list, [&](const Json& item) { return verdict_of(item); });
   study_.tell(verdicts);
   return {{"ok", true}};
 }

@@ -1,4 +1,5 @@
 #include "framework/study/serve.hpp"
+#include "core/lists.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ class Lines {
   Arrival wait(std::chrono::milliseconds timeout) {
     if (is_at_end_) return Arrival::end;
     pollfd ready{fd_, POLLIN, 0};
-    const int n = poll(&ready, 1, static_cast<int>(timeout.count()));
+    const int n = poll(&ready, 1, as_int(timeout.count()));
     if (n < 0 && errno != EINTR) {
       throw Error(ExitCode::error, std::string("requests cannot be read: ") + std::strerror(errno));
     }
@@ -41,7 +42,7 @@ class Lines {
       is_at_end_ = true;
       return Arrival::end;
     }
-    add({bytes.data(), static_cast<std::size_t>(got)});
+    add({bytes.data(), as_size(got)});
     return Arrival::data;
   }
 

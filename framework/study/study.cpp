@@ -1,5 +1,5 @@
 #include "framework/study/study.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -127,7 +127,7 @@ TrialRow Study::row_of(const Point& point) const {
   TrialRow out;
   out.system = {{std::string(worker_attribute), worker_}};
   const auto domains = space_.domains();
-  for (std::size_t d = 0; d < domains.size(); ++d) {
+  for (const auto d : indices(domains)) {
     if (point[d] == absent) continue;
     double internal = point[d];
     if (distributions_[d]->kind != ParamDistribution::Kind::categorical) {
@@ -247,14 +247,14 @@ void Study::propose(StudyTransaction& transaction, std::size_t count,
   const std::vector<Point> points = sampler_->ask(count);
   const std::vector<std::string> by = sampler_->answered_by();
   std::vector<TrialRow> rows;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (const auto i : indices(points)) {
     rows.push_back(row_of(points[i]));
     if (i < by.size()) {
       rows.back().system.emplace_back(proposer_attribute, dump_json(Json(by[i])));
     }
   }
   transaction.create(info_.id, rows);
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (const auto i : indices(points)) {
     const TrialRow& row = rows[i];
     const auto [holder, is_new] = holder_.emplace(space_.identity(points[i]), row.number);
     if (!is_new) {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"
 #include "study/values_json.hpp"
@@ -106,11 +106,11 @@ void Study::tell(std::span<const StudyVerdict> given) {
     std::vector<Told> news;
     for (const StudyVerdict& verdict : verdicts) {
       const int number = verdict.trial;
-      const auto own = mine_.find(number);
-      const auto other = pending_.find(number);
+      const auto* own = find_value(mine_, number);
+      const auto* other = find_value(pending_, number);
       std::optional<Point> point;
-      if (own != mine_.end()) point = own->second;
-      if (own == mine_.end() && other != pending_.end()) point = other->second.point;
+      if (own) point = *own;
+      if (!own && other) point = other->point;
       Known& known = trials_[as_size(number)];
       known.is_done = true;
       cursor_.unfinished.erase(known.id);
@@ -122,7 +122,7 @@ void Study::tell(std::span<const StudyVerdict> given) {
                 .outcome = verdict.outcome,
                 .violations = verdict.violations,
                 .reason = verdict.reason};
-      for (std::size_t i = 0; i < verdict.values.size(); ++i) {
+      for (const auto i : indices(verdict.values)) {
         told.objectives.push_back(objectives_[i].is_maximised ? -verdict.values[i]
                                                               : verdict.values[i]);
       }

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 
@@ -19,7 +19,7 @@ std::string_view state_name(TrialState state) {
 
 ParamValue ParamDistribution::value(double internal) const {
   if (kind == Kind::real) return internal;
-  const auto integer = static_cast<std::int64_t>(std::llround(internal));
+  const auto integer = as_int64(std::llround(internal));
   if (kind == Kind::integer) return integer;
   if (integer < 0 || as_size(integer) >= choices.size()) {
     throw refused("a trial has choice " + std::to_string(integer) + " of " +
@@ -87,7 +87,7 @@ std::string utc_microseconds(std::chrono::system_clock::time_point time) {
   gmtime_r(&seconds, &parts);
   char text[40];
   const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  std::snprintf(text + n, sizeof text - n, ".%06d", static_cast<int>(us % 1'000'000));
+  std::snprintf(text + n, sizeof text - n, ".%06d", as_int(us % 1'000'000));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -41,9 +42,7 @@ bool log_at(const Json& in) {
 std::vector<ParamValue> choices_at(const Json& in, std::string_view where) {
   const auto it = in.find("choices");
   if (it == in.end() || !it->is_array() || it->empty()) unreadable("no list 'choices'", where);
-  std::vector<ParamValue> out;
-  for (const Json& choice : *it) out.push_back(param_value_of(choice, "choices"));
-  return out;
+  return mapped(*it, [&](const Json& choice) { return param_value_of(choice, "choices"); });
 }
 
 ParamDistribution numeric(ParamDistribution::Kind kind, const Json& in, std::string_view where,
@@ -59,7 +58,7 @@ ParamDistribution numeric(ParamDistribution::Kind kind, const Json& in, std::str
   return out;
 }
 
-Json integer_json(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+Json integer_json(double value) { return as_int64(std::llround(value)); }
 
 }  // namespace
 
@@ -72,10 +71,10 @@ ParamValue param_value_of(const Json& json, std::string_view name) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_string()) return json.get<std::string>();
   if (json.is_number_float()) return json.get<double>();
-  const bool fits = json.is_number_integer() &&
-                    (!json.is_number_unsigned() ||
-                     json.get<std::uint64_t>() <=
-                         static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const bool fits =
+      json.is_number_integer() &&
+      (!json.is_number_unsigned() ||
+       json.get<std::uint64_t>() <= as_uint64(std::numeric_limits<std::int64_t>::max()));
   if (fits) return json.get<std::int64_t>();
   throw refused("'" + std::string(name) + "' must be null, true, false, a number or a string");
 }
@@ -142,7 +141,7 @@ std::vector<std::string> metric_names(const StudyInfo& study) {
   }
   if (out.size() == study.directions.size()) return out;
   out.clear();
-  for (std::size_t i = 0; i < study.directions.size(); ++i) {
+  for (const auto i : indices(study.directions)) {
     out.push_back("value " + std::to_string(i));
   }
   return out;
@@ -202,7 +201,7 @@ Json trial_json(const TrialRow& row) {
 Json objectives_json(const StudyInfo& study) {
   Json out = Json::array();
   const std::vector<std::string> names = metric_names(study);
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (const auto i : indices(names)) {
     const bool is_max = study.directions[i] == StudyDirection::maximize;
     out.push_back({{"name", names[i]}, {"direction", is_max ? "maximize" : "minimize"}});
   }
@@ -211,7 +210,7 @@ Json objectives_json(const StudyInfo& study) {
 
 Json study_summary_json(const StudySummary& study) {
   Json states = Json::object();
-  for (std::size_t i = 0; i < trial_states; ++i) {
+  for (const auto i : indices(trial_states)) {
     states[std::string(state_name(static_cast<TrialState>(i)))] = study.counts[i];
   }
   return {{"name", study.info.name},

@@ -9,6 +9,7 @@
 
 #include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/check.hpp"
@@ -107,13 +108,13 @@ class Checker {
 
   std::string& chain_of(std::int64_t run, std::int64_t writer) {
     std::vector<RowChain>& chains = runs_[run].chains;
-    const auto it = std::ranges::find(chains, writer, &RowChain::writer);
+    auto* it = find_or_null(chains, writer, &RowChain::writer);
     // An orphan, which is said already.
-    return it != chains.end() ? it->head : chains.emplace_back(RowChain{.writer = writer}).head;
+    return it ? it->head : chains.emplace_back(RowChain{.writer = writer}).head;
   }
 
   bool check_hashes(const StoredEntry& entry) {
-    const bool is_unchanged = static_cast<std::int64_t>(xxh3_of(entry.bytes)) == entry.checksum;
+    const bool is_unchanged = as_int64(xxh3_of(entry.bytes)) == entry.checksum;
     if (!is_unchanged) {
       out_.findings.push_back(
           {"entry", entry.id, "checksum", "the row was changed after it was stored"});
@@ -160,7 +161,7 @@ class Checker {
       winners_.push_back(entry);
     } else if (entry.kind == "retirement") {
       if (without_samples_.empty()) return;
-      out_.retired[entry.run] += static_cast<std::int64_t>(without_samples_.size());
+      out_.retired[entry.run] += std::ssize(without_samples_);
       without_samples_.clear();
     }
   }

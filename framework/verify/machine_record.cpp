@@ -7,14 +7,13 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "core/input/file_kind.hpp"
 #include "core/json/json.hpp"
 #include "core/json/machine_record_json.hpp"
 #include "core/latency.hpp"
+#include "core/lists.hpp"
 #include "core/measured/machine_record.hpp"
-#include "core/numeric/cast.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
@@ -54,11 +53,11 @@ class RecordChecker {
 
   void check() {
     check_device();
-    for (std::size_t i = 0; i < record_.kernels.size(); ++i) {
+    for (const auto i : indices(record_.kernels)) {
       check_kernel(record_.kernels[i], fmt::format("kernels[{}]", i));
     }
     check_sums();
-    for (std::size_t i = 0; i < record_.steps.size(); ++i) {
+    for (const auto i : indices(record_.steps)) {
       check_step(record_.steps[i], fmt::format("steps[{}]", i));
     }
   }
@@ -85,7 +84,7 @@ class RecordChecker {
   template <class Ceiling>
   void check_ceilings(const std::vector<Ceiling>& ceilings, double Ceiling::*rate,
                       std::optional<double> Ceiling::*high, const char* list) {
-    for (std::size_t i = 0; i < ceilings.size(); ++i) {
+    for (const auto i : indices(ceilings)) {
       const Ceiling& c = ceilings[i];
       const std::string where = fmt::format("device.{}[{}]", list, i);
       if (!(c.*rate > 0)) found_.add(where, "no rate above 0");
@@ -103,11 +102,11 @@ class RecordChecker {
   }
 
   void check_occasions(const std::vector<Occasion>& occasions, const std::string& where) {
-    for (std::size_t i = 0; i < occasions.size(); ++i) {
+    for (const auto i : indices(occasions)) {
       const Occasion& o = occasions[i];
-      const bool is_ordered =
-          !o.highest.empty() && std::ranges::is_sorted(o.highest, std::greater<>()) &&
-          o.probes >= static_cast<std::int64_t>(o.highest.size()) && o.median <= o.highest.front();
+      const bool is_ordered = !o.highest.empty() &&
+                              std::ranges::is_sorted(o.highest, std::greater<>()) &&
+                              o.probes >= std::ssize(o.highest) && o.median <= o.highest.front();
       if (!is_ordered) {
         found_.add(fmt::format("{}.occasions[{}]", where, i),
                    "its probes are not those that its median and its highest are of");
@@ -124,7 +123,7 @@ class RecordChecker {
     for (const RecordKernel& k : record_.kernels) {
       if (const auto work = work_of(k)) used.insert(work->compute_dtype);
     }
-    for (std::size_t i = 0; i < d.peaks.size(); ++i) {
+    for (const auto i : indices(d.peaks)) {
       if (d.peaks[i].occasions.empty() && !used.contains(d.peaks[i].dtype)) {
         found_.add(fmt::format("device.peaks[{}]", i), "it was not measured, and no kernel met it");
       }
@@ -143,11 +142,11 @@ class RecordChecker {
   void check_kernel(const RecordKernel& k, const std::string& where) {
     std::vector<Measurement> rows;
     std::vector<double> joules;
-    for (std::size_t i = 0; i < k.rounds.size(); ++i) {
+    for (const auto i : indices(k.rounds)) {
       const RecordRound& round = k.rounds[i];
       const std::string of_round = fmt::format("{}.rounds[{}].figures", where, i);
       check_figures(round.figures, round.samples_ns, of_round);
-      if (round.taken < static_cast<std::int64_t>(round.samples_ns.size())) {
+      if (round.taken < std::ssize(round.samples_ns)) {
         found_.add(of_round, "more samples are kept than were taken");
       }
       Measurement row{.round = round.round, .status = round.status};

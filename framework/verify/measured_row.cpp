@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "journal/rows/row_codec.hpp"
@@ -46,10 +47,8 @@ class Faults {
 };
 
 void compare_times(const Measurement& m, std::vector<RowFault>& out) {
-  std::vector<double> ns;
-  for (const Sample& s : counted_samples(m.samples)) {
-    ns.push_back(s.device_ns.value_or(s.wall_ns));
-  }
+  std::vector<double> ns = mapped(counted_samples(m.samples),
+                                  [&](const Sample& s) { return s.device_ns.value_or(s.wall_ns); });
   const Summary s = summary_of(ns);
   Faults faults(out);
   constexpr const char* from = "its samples";

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 
@@ -25,7 +26,7 @@ Salvage copied(const std::string& from, const std::string& temporary) {
       if (except.insert(f.row).second) unfounded.push_back({f.table, f.row, f.text});
     }
     if (except.size() > before) continue;
-    out.copy.left_out.insert(out.copy.left_out.end(), unfounded.begin(), unfounded.end());
+    append_all(out.copy.left_out, unfounded);
     return out;
   }
 }

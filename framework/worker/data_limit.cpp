@@ -12,6 +12,7 @@
 #include <limits>
 #include <thread>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "core/version.hpp"
 #include "host/process/out_of_memory.hpp"
@@ -21,9 +22,7 @@ namespace {
 
 constexpr double mib = 1 << 20;
 
-std::string mib_text(std::int64_t bytes) {
-  return number_text(static_cast<double>(bytes) / mib, 4) + " MiB";
-}
+std::string mib_text(std::int64_t bytes) { return number_text(as_double(bytes) / mib, 4) + " MiB"; }
 
 // Whoever writes to what malloc could not give dies of it: that is said where hardly anything is
 // left, and the process dies as it would have.
@@ -48,8 +47,7 @@ std::int64_t stacks_bytes() {
   constexpr std::int64_t usual = 8 << 20, most = 64 << 20;
   rlimit stack{};
   const bool is_known = ::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
-  const std::int64_t each =
-      is_known ? std::min(most, static_cast<std::int64_t>(stack.rlim_cur)) : usual;
+  const std::int64_t each = is_known ? std::min(most, as_int64(stack.rlim_cur)) : usual;
   return each * std::max(1U, std::thread::hardware_concurrency());
 }
 
@@ -96,7 +94,7 @@ void DataLimit::without(const std::function<void()>& host) {
   if (bytes_ == 0) return host();
   rlimit limits{};
   ::getrlimit(RLIMIT_DATA, &limits);
-  const std::int64_t before = data_bytes(), limit = static_cast<std::int64_t>(limits.rlim_cur);
+  const std::int64_t before = data_bytes(), limit = as_int64(limits.rlim_cur);
   lift();
   host();
   set(limit + std::max<std::int64_t>(0, data_bytes() - before));

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "host/process/operand_block.hpp"
 #include "worker/data_limit.hpp"
 
@@ -43,7 +44,7 @@ HostBlock::~HostBlock() {
 }
 
 HostMemory::HostMemory(SharedMemory arena) : arena_(std::move(arena)) {
-  const auto whole = static_cast<std::uint64_t>(arena_.bytes()) / page_bytes * page_bytes;
+  const auto whole = as_uint64(arena_.bytes()) / page_bytes * page_bytes;
   if (arena_ && whole > 0) free_[0] = whole;
 }
 
@@ -64,7 +65,7 @@ HostBlock HostMemory::allocate_in_arena(std::uint64_t bytes) {
 
 HostBlock HostMemory::map_own(std::uint64_t bytes) {
   const std::uint64_t wanted = round_up(bytes);
-  raise_data_limit(static_cast<std::int64_t>(wanted));
+  raise_data_limit(as_int64(wanted));
   void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
@@ -98,7 +99,7 @@ void HostMemory::fault_in(std::byte* data, std::uint64_t bytes) noexcept {
 }
 
 void HostMemory::release(std::byte* data, std::uint64_t bytes) noexcept {
-  const auto offset = static_cast<std::uint64_t>(data - arena_.data());
+  const auto offset = as_uint64(data - arena_.data());
   auto inserted = free_.emplace(offset, bytes).first;
   const auto next = std::next(inserted);
   if (next != free_.end() && inserted->first + inserted->second == next->first) {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <thread>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/text.hpp"
 #include "core/text/units.hpp"
@@ -121,7 +121,7 @@ protocol::ProbeAnswer MachineProbes::probe_working_set(const protocol::ProbeRequ
     throw RequestFailed(HM_INVALID_ARGUMENT, "probe",
                         "working set of " + std::to_string(request.working_set_bytes) + " bytes");
   }
-  const auto bytes = static_cast<std::uint64_t>(request.working_set_bytes);
+  const auto bytes = as_uint64(request.working_set_bytes);
   HostBlock block = memory.allocate_in_arena(bytes);
   if (!block) block = HostMemory::map_own(bytes);
   // Pages that were never written all map one page of zeros, which fits every cache.
@@ -178,11 +178,11 @@ protocol::ProbeAnswer MachineProbes::probe_slices(const protocol::ProbeRequest& 
                                                   HostMemory& memory, const Start& start) {
   constexpr std::uint64_t slice_bytes = 16 << 20;
   constexpr int slices_max = 64;
-  const auto count = static_cast<std::uint64_t>(std::clamp(request.windows, 1, slices_max));
-  const auto walk_bytes = static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(request.working_set_bytes, slice_bytes, working_set_max));
+  const auto count = as_uint64(std::clamp(request.windows, 1, slices_max));
+  const auto walk_bytes =
+      as_uint64(std::clamp<std::int64_t>(request.working_set_bytes, slice_bytes, working_set_max));
   const std::uint64_t in_arena =
-      memory.has_arena() ? static_cast<std::uint64_t>(memory.arena().bytes()) / slice_bytes : 0;
+      memory.has_arena() ? as_uint64(memory.arena().bytes()) / slice_bytes : 0;
   const std::uint64_t wanted = walk_bytes / slice_bytes;
   const std::uint64_t beside = wanted > in_arena ? wanted - in_arena : 0;
   if (beside_arena_.bytes() < beside * slice_bytes) {
@@ -203,7 +203,7 @@ protocol::ProbeAnswer MachineProbes::probe_slices(const protocol::ProbeRequest& 
                                        : beside_arena_.data() + (slice - in_arena) * slice_bytes;
     const ProbeRates read =
         read_slices({data, slice_bytes}, slice_bytes, threads_of(request, cpus_), clock_);
-    answer.rates.insert(answer.rates.end(), read.rates.begin(), read.rates.end());
+    append_all(answer.rates, read.rates);
     share += read.cpu_share / as_double(count);
   }
   answer.cpu_share = share;

@@ -123,7 +123,7 @@ void Sampling::sample() {
   step_->start_together(start_);
   probes_.interference().begin();
   series_ = take_samples(plan(), *step_, *rule_, context_.clock);
-  measured_.samples = static_cast<std::int64_t>(series_.samples.size());
+  measured_.samples = std::ssize(series_.samples);
   measured_.signals = probes_.interference().end(series_.clean, is_synchronous());
   double busy_ns = checks_ ? checks_->executing_ns() : 0;
   for (const TimedSample& sample : series_.samples) {

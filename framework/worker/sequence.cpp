@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "worker/device_state.hpp"
 #include "worker/request_failed.hpp"
@@ -35,10 +34,9 @@ void chain(std::vector<Step>& steps) {
       });
       if (match != written.rend()) step.buffers[input.operand] = match->handle;
     }
-    step.arguments = {step.buffers.data(), nullptr, static_cast<std::uint32_t>(step.buffers.size()),
-                      0};
+    step.arguments = {step.buffers.data(), nullptr, as_uint32(step.buffers.size()), 0};
     const auto outputs = step.kernel->ring().outputs_of(step.set);
-    written.insert(written.end(), outputs.begin(), outputs.end());
+    append_all(written, outputs);
     if (written.size() > remembered_outputs) {
       written.erase(written.begin(), written.end() - remembered_outputs);
     }
@@ -49,19 +47,19 @@ std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest
   std::vector<Step> steps;
   steps.reserve(request.steps.size());
   for (const protocol::SequenceStep& step : request.steps) {
-    const auto found = staged.find(step.id);
-    if (found == staged.end()) {
+    const auto* found = find_value(staged, step.id);
+    if (!found) {
       throw RequestFailed(HM_INVALID_ARGUMENT, "sample",
                           "nothing is staged as " + std::to_string(step.id));
     }
-    if (step.set < 0 || step.set >= found->second->sets()) {
+    if (step.set < 0 || step.set >= (*found)->sets()) {
       throw RequestFailed(HM_INVALID_ARGUMENT, "sample",
                           "set " + std::to_string(step.set) + " of " +
-                              std::to_string(found->second->sets()) + " staged as " +
+                              std::to_string((*found)->sets()) + " staged as " +
                               std::to_string(step.id));
     }
     steps.push_back(
-        {.kernel = found->second.get(), .set = step.set, .advance = std::max(0, step.advance)});
+        {.kernel = found->get(), .set = step.set, .advance = std::max(0, step.advance)});
   }
   return steps;
 }
@@ -182,7 +180,7 @@ class Sequence {
                                               .first_block = request_.repeat,
                                               .max_samples = request_.repeat},
                                              step_, *rule, context_.clock);
-    measured_.samples = static_cast<std::int64_t>(series.samples.size());
+    measured_.samples = std::ssize(series.samples);
     measured_.signals = interference.end(step_.clean(), is_synchronous());
     state.end(as_double(measured_.samples), busy_ns(series), measured_.signals);
     fail_with("sample");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
 #include "kernels/inputs.hpp"
@@ -56,8 +57,7 @@ CommonStart common_start(StartBarrier* barrier, const std::optional<protocol::Ba
   if (!barrier) return {};
   return {.barrier = barrier,
           .parties = asked->parties,
-          .timeout = std::chrono::nanoseconds(
-              static_cast<std::int64_t>((wall_cap_s + margin_s) * ns_per_s))};
+          .timeout = std::chrono::nanoseconds(as_int64((wall_cap_s + margin_s) * ns_per_s))};
 }
 
 }  // namespace
@@ -126,8 +126,8 @@ void Session::supports(const protocol::SupportsRequest& request) {
 bool Session::warm_process(Dtype dtype) {
   OpenedDevice& device = opened();
   if (!device.warmed.insert(dtype).second) return !device.cold.contains(dtype);
-  const auto value = static_cast<std::int64_t>(dtype);
-  const auto result = static_cast<std::int64_t>(dtype == Dtype::s8 ? Dtype::s32 : dtype);
+  const auto value = as_int64(dtype);
+  const auto result = as_int64(dtype == Dtype::s8 ? Dtype::s32 : dtype);
   protocol::Stage tiny;
   tiny.problem = {"gemm",
                   {{"m", 16},
@@ -158,8 +158,8 @@ void Session::stage(const protocol::Stage& request) {
   }
   const Problem problem = complete_problem(request.problem);
   report_phase("create");
-  const auto group = device.communicators.find(request.group);
-  device.context.communicator = group == device.communicators.end() ? nullptr : &group->second;
+  const auto* group = find_value(device.communicators, request.group);
+  device.context.communicator = group;
   const OpContract& contract = *find_contract(problem.op);
   const bool is_warm = warm_process(contract.work(problem.params).compute_dtype);
   device.data_limit.allow(tensor_bytes(contract, problem, request.sets),
@@ -213,8 +213,8 @@ void Session::join(const protocol::Join& request) {
     throw RequestFailed(HM_INVALID_ARGUMENT, "join", "this rank has joined already");
   }
   device.communicators[request.group] =
-      take(device.device.join(from_hex(request.token_hex), static_cast<std::uint32_t>(request.rank),
-                              static_cast<std::uint32_t>(request.size)),
+      take(device.device.join(from_hex(request.token_hex), as_uint32(request.rank),
+                              as_uint32(request.size)),
            "join");
   send(Type::joined, "");
 }

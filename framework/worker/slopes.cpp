@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "worker/warm_up.hpp"
 
 namespace halmark::worker {
@@ -54,7 +54,7 @@ class TwoLengths {
   void lengthen(double times) {
     const auto most = as_double(std::max(step_.repeat_max(), repeat_));
     const double wanted = std::ceil(times * as_double(repeat_));
-    repeat_ = static_cast<std::int64_t>(std::min(wanted, most));
+    repeat_ = as_int64(std::min(wanted, most));
     once_ = twice_ = {};
   }
   double once_ns() const { return once_.whole_ns; }

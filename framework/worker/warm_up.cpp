@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
@@ -104,7 +104,7 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
 std::int64_t repeat_for(double execution_ns, double min_sample_ns, int sets, std::int64_t most) {
   if (execution_ns >= min_sample_ns) return 1;
   const double wanted = std::ceil(min_sample_ns / std::max(execution_ns, 1.0));
-  const auto repeat = static_cast<std::int64_t>(std::min(wanted, as_double(most)));
+  const auto repeat = as_int64(std::min(wanted, as_double(most)));
   if (repeat <= sets) return repeat;
   const std::int64_t rounds = (repeat + sets - 1) / sets;
   return rounds * sets <= most ? rounds * sets : (rounds - 1) * sets;

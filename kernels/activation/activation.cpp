@@ -1,5 +1,5 @@
 // activation: dst = act(src), element by element.
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/rowwise.hpp"
 
@@ -11,17 +11,16 @@ struct Kind {
   double flops;
 };
 constexpr std::array<Kind, 4> kinds{{{relu, 1}, {gelu_tanh, 8}, {silu, 4}, {relu_squared, 2}}};
-constexpr std::array<std::int64_t, 4> kind_values{0, 1, 2, 3};
+constexpr std::int64_t kind_values[] = {0, 1, 2, 3};
 
-constexpr std::array<ParamSpec, 5> specs{
-    {rows_spec,
-     cols_spec,
-     {.name = "kind",
-      .kind = ParamKind::choice,
-      .allowed = kind_values,
-      .meaning = "0 relu, 1 gelu_tanh, 2 silu, 3 relu squared"},
-     src_dtype_spec,
-     dst_dtype_spec}};
+constexpr ParamSpec specs[] = {rows_spec,
+                               cols_spec,
+                               {.name = "kind",
+                                .kind = ParamKind::choice,
+                                .allowed = kind_values,
+                                .meaning = "0 relu, 1 gelu_tanh, 2 silu, 3 relu squared"},
+                               src_dtype_spec,
+                               dst_dtype_spec};
 
 const Kind& kind_of(const Params& p) { return kinds.at(as_size(p.at("kind"))); }
 
@@ -39,7 +38,7 @@ class Activation final : public RowwiseContract {
     const auto cols = p.at("cols");
     const auto x = read_row(inputs, rank, 0, row * cols, cols);
     const auto& kind = kind_of(p);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto i : indices(columns)) {
       const auto y = kind.function(x[as_size(columns[i])]);
       out[i] = {.value = y.value,
                 .tolerance = rounded_tolerance(p.dtype("dst_dtype"), y.value, y.error)};

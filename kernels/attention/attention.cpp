@@ -2,7 +2,7 @@
 // and MQA, causal or full, with or without a sliding window.
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/kv_cache.hpp"
 #include "kernels/rows.hpp"
@@ -11,7 +11,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 11> specs{{
+constexpr ParamSpec specs[] = {
     {.name = "batch", .high = size_max, .meaning = "sequences"},
     {.name = "heads", .high = size_max, .meaning = "query heads"},
     {.name = "kv_heads", .high = size_max, .meaning = "key/value heads; divides heads"},
@@ -32,7 +32,7 @@ constexpr std::array<ParamSpec, 11> specs{{
     {.name = "q_dtype", .kind = ParamKind::dtype, .allowed = query_dtypes, .meaning = "of q"},
     {.name = "kv_dtype", .kind = ParamKind::dtype, .allowed = kv_dtypes, .meaning = "of k and v"},
     {.name = "dst_dtype", .kind = ParamKind::dtype, .allowed = float_dtypes, .meaning = "of dst"},
-}};
+};
 
 constexpr std::size_t q_index = 0, k_index = 1, v_index = 2;
 
@@ -64,7 +64,7 @@ Weights weights_of(const std::vector<double>& q, const std::vector<double>& keys
   const double scale = 1 / std::sqrt(as_double(d));
   Weights w{.p = std::vector<double>(count), .error = std::vector<double>(count)};
   double highest = -HUGE_VAL;
-  for (std::size_t j = 0; j < count; ++j) {
+  for (const auto j : indices(count)) {
     const auto score = dot(q.data(), keys.data() + j * d, d);
     w.p[j] = score.value * scale;
     w.error[j] = accumulation_error(as_double(d), score.magnitude * scale) +
@@ -73,7 +73,7 @@ Weights weights_of(const std::vector<double>& q, const std::vector<double>& keys
   }
   double sum = 0;
   for (auto& p : w.p) sum += p = std::exp(p - highest);
-  for (std::size_t j = 0; j < count; ++j) {
+  for (const auto j : indices(count)) {
     w.p[j] /= sum;
     w.mean_error += w.p[j] * w.error[j];
   }
@@ -93,7 +93,7 @@ class ValueColumns {
   // Valid until the next call.
   const std::vector<double>& column(std::int64_t index) {
     for (std::size_t j = 0; j < column_.size(); ++j) {
-      const auto at = static_cast<std::int64_t>(j) * width_ + index;
+      const auto at = as_int64(j) * width_ + index;
       if (all_.empty()) {
         inputs_.read(rank_, v_index, first_ + at, std::span(column_).subspan(j, 1));
       } else {
@@ -189,7 +189,7 @@ class Attention final : public NamedContract {
       for (const auto i : positions) {
         const auto& column = values.column(elements[i] - row * d);
         double sum = 0, magnitude = 0, weighted = 0;
-        for (std::size_t j = 0; j < w.p.size(); ++j) {
+        for (const auto j : indices(w.p)) {
           const double term = w.p[j] * column[j];
           sum += term;
           magnitude += std::fabs(term);

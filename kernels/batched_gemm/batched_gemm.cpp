@@ -5,7 +5,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 7> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("groups", "products, each with its own weights"),
     priced_size("m", "rows of each src and dst"),
     priced_size("n", "columns of each dst"),
@@ -13,7 +13,7 @@ constexpr std::array<ParamSpec, 7> specs{{
     priced_dtype("src_dtype", "of src"),
     priced_dtype("wei_dtype", "of wei"),
     priced_dtype("dst_dtype", "of dst"),
-}};
+};
 
 class BatchedGemm final : public PricedContract {
  public:

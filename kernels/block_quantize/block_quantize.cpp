@@ -6,20 +6,20 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 3> result_dtypes{
-    dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::f8_e5m2), dtype_value(Dtype::f4_e2m1)};
-constexpr std::array<ParamSpec, 5> specs{{rows_spec,
-                                          cols_spec,
-                                          {.name = "block",
-                                           .high = size_max,
-                                           .fallback = 128,
-                                           .meaning = "values of a row that share a scale"},
-                                          src_dtype_spec,
-                                          {.name = "dst_dtype",
-                                           .kind = ParamKind::dtype,
-                                           .fallback = dtype_value(Dtype::f8_e4m3fn),
-                                           .allowed = result_dtypes,
-                                           .meaning = "of the result"}}};
+constexpr std::int64_t result_dtypes[] = {dtype_value(Dtype::f8_e4m3fn),
+                                          dtype_value(Dtype::f8_e5m2), dtype_value(Dtype::f4_e2m1)};
+constexpr ParamSpec specs[] = {rows_spec,
+                               cols_spec,
+                               {.name = "block",
+                                .high = size_max,
+                                .fallback = 128,
+                                .meaning = "values of a row that share a scale"},
+                               src_dtype_spec,
+                               {.name = "dst_dtype",
+                                .kind = ParamKind::dtype,
+                                .fallback = dtype_value(Dtype::f8_e4m3fn),
+                                .allowed = result_dtypes,
+                                .meaning = "of the result"}};
 
 constexpr double flops_per_value = 2;  // abs-max, scale
 

@@ -1,6 +1,6 @@
 // compressed_attention: attention of DeepSeek-V4 over the last `window` tokens and over entries
 // that compress `ratio` tokens each, of which a query reads top_k. One latent row is key and value.
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/compressed_pairs.hpp"
 #include "kernels/kv_cache.hpp"
@@ -9,7 +9,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 11> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("heads", "query heads"),
     priced_size("head_dim", "width of a query and of a latent row"),
@@ -32,7 +32,7 @@ constexpr std::array<ParamSpec, 11> specs{{
      .allowed = kv_dtypes,
      .meaning = "of the latent rows"},
     priced_dtype("dst_dtype", "of dst"),
-}};
+};
 
 constexpr double softmax_flops = 5;
 
@@ -67,7 +67,7 @@ class CompressedAttention final : public PricedContract {
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto batch = p.at("batch"), heads = p.at("heads"), queries = p.at("new_tokens");
     const auto width = p.at("head_dim");
-    const auto keys = static_cast<std::int64_t>(keys_of(p).distinct);
+    const auto keys = as_int64(keys_of(p).distinct);
     return {
         {.name = "q",
          .role = Role::input,
@@ -86,7 +86,7 @@ class CompressedAttention final : public PricedContract {
 
   Work work(const Params& p) const override {
     Work out = PricedContract::work(p);
-    const auto keys = static_cast<std::int64_t>(keys_of(p).distinct);
+    const auto keys = as_int64(keys_of(p).distinct);
     const auto scales = as_double(p.at("batch") * keys * kv_row_scale_bytes(p.dtype("kv_dtype")));
     out.bytes_read += scales;
     out.constant_bytes += scales;

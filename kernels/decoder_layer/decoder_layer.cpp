@@ -15,7 +15,7 @@ using decoder_layer::Reference;
 using decoder_layer::Row;
 using decoder_layer::Shape;
 
-constexpr std::array<ParamSpec, 9> specs{{
+constexpr ParamSpec specs[] = {
     {.name = "batch", .high = size_max, .meaning = "sequences"},
     {.name = "hidden", .high = size_max, .meaning = "width of the stream"},
     {.name = "heads", .high = size_max, .meaning = "query heads"},
@@ -28,7 +28,7 @@ constexpr std::array<ParamSpec, 9> specs{{
      .kind = ParamKind::dtype,
      .allowed = float_dtypes,
      .meaning = "of stream, cache and weights"},
-}};
+};
 
 Shape shape_of(const Params& p) {
   return {p.at("batch"),    p.at("hidden"),       p.at("heads"),      p.at("kv_heads"),

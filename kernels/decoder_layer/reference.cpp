@@ -2,7 +2,7 @@
 // rounding. Rows of a sequence share the keys and values in front of them, and all rows of a call
 // share one reading of each weight, which is what the time goes into.
 #include "kernels/decoder_layer/reference.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ Row zeros(std::int64_t width) {
 }
 
 void add_to(Row& sum, const Row& other) {
-  for (std::size_t i = 0; i < sum.value.size(); ++i) {
+  for (const auto i : indices(sum.value)) {
     sum.value[i] += other.value[i];
     sum.error[i] = std::hypot(sum.error[i], other.error[i]);
   }
@@ -35,7 +35,7 @@ void add_to(Row& sum, const Row& other) {
 
 // silu(gate) * up.
 void gate(Row& gated, const Row& up) {
-  for (std::size_t i = 0; i < gated.value.size(); ++i) {
+  for (const auto i : indices(gated.value)) {
     const double g = gated.value[i], u = up.value[i];
     const double logistic = 1 / (1 + std::exp(-g)), act = g * logistic;
     const double slope = logistic * (1 + g * (1 - logistic));
@@ -49,7 +49,7 @@ void gate(Row& gated, const Row& up) {
 
 void Reference::round(Row& row) const {
   const double unit = unit_roundoff(dtype_);
-  for (std::size_t i = 0; i < row.value.size(); ++i) {
+  for (const auto i : indices(row.value)) {
     row.error[i] = std::hypot(row.error[i], unit * std::fabs(row.value[i]));
   }
 }
@@ -64,7 +64,7 @@ Row Reference::norm(const Row& x, Operand gain) const {
   const auto gains = read_row(inputs_, rank_, gain, 0, shape_.hidden);
   const auto n = as_double(shape_.hidden);
   double squares = 0, moved = 0;  // of the sum, by the errors of x
-  for (std::size_t i = 0; i < x.value.size(); ++i) {
+  for (const auto i : indices(x.value)) {
     squares += x.value[i] * x.value[i];
     moved += x.value[i] * x.error[i] * x.value[i] * x.error[i];
   }
@@ -72,7 +72,7 @@ Row Reference::norm(const Row& x, Operand gain) const {
   const double relative =
       std::hypot(inverse_root_error(spread_of_sum(n, 1)), std::sqrt(moved) / (squares + 1e-300));
   Row out = x;
-  for (std::size_t i = 0; i < x.value.size(); ++i) {
+  for (const auto i : indices(x.value)) {
     const double factor = inverse * gains[i];
     out.value[i] *= factor;
     out.error[i] = std::hypot(out.error[i] * factor, relative * out.value[i]);
@@ -83,7 +83,7 @@ Row Reference::norm(const Row& x, Operand gain) const {
 
 std::vector<Row> Reference::normed_sources(std::int64_t sequence, std::int64_t tokens) const {
   std::vector<Row> out;
-  for (std::int64_t i = 0; i < tokens; ++i) {
+  for (const std::int64_t i : below(tokens)) {
     out.push_back(norm(source_row(sequence * shape_.new_tokens + i), attention_gain));
   }
   return out;
@@ -93,13 +93,13 @@ std::vector<Row> Reference::linear(const std::vector<Row>& xs, Operand weight, s
                                    std::int64_t count) const {
   std::vector<Row> out(xs.size(), zeros(count));
   if (xs.empty()) return out;
-  const auto width = static_cast<std::int64_t>(xs.front().value.size());
-  for (std::int64_t j = 0; j < count; ++j) {
+  const auto width = as_int64(xs.front().value.size());
+  for (const std::int64_t j : below(count)) {
     const auto w = read_row(inputs_, rank_, weight, (first + j) * width, width);
-    for (std::size_t x = 0; x < xs.size(); ++x) {
+    for (const auto x : indices(xs)) {
       const Product sum = dot(w.data(), xs[x].value.data(), w.size());
       double squares = 0;
-      for (std::size_t i = 0; i < w.size(); ++i) {
+      for (const auto i : indices(w)) {
         squares += w[i] * xs[x].error[i] * w[i] * xs[x].error[i];
       }
       out[x].value[index_of(j)] = sum.value;
@@ -115,12 +115,12 @@ std::vector<Row> Reference::linear(const std::vector<Row>& xs, Operand weight, s
 std::vector<Row> Reference::rotated(std::vector<Row> heads, std::int64_t sequence,
                                     const std::vector<std::int64_t>& tokens) const {
   const std::int64_t half = shape_.head_dim / 2;
-  for (std::size_t x = 0; x < heads.size(); ++x) {
+  for (const auto x : indices(heads)) {
     const std::int64_t row = sequence * shape_.new_tokens + tokens[x];
     const auto c = read_row(inputs_, rank_, cosine, row * half, half);
     const auto s = read_row(inputs_, rank_, sine, row * half, half);
     Row& head = heads[x];
-    for (std::size_t j = 0; j < c.size(); ++j) {
+    for (const auto j : indices(c)) {
       double &a = head.value[j], &b = head.value[j + c.size()];
       double &ea = head.error[j], &eb = head.error[j + c.size()];
       const double first = a * c[j] - b * s[j], second = b * c[j] + a * s[j];
@@ -141,7 +141,7 @@ std::vector<Row> Reference::cached(Operand cache, std::int64_t sequence,
                                    std::int64_t kv_head) const {
   std::vector<Row> out;
   const std::int64_t d = shape_.head_dim, first = (sequence * shape_.kv_heads + kv_head);
-  for (std::int64_t i = 0; i < shape_.cached(); ++i) {
+  for (const std::int64_t i : below(shape_.cached())) {
     Row row = zeros(d);
     row.value = read_row(inputs_, rank_, cache, (first * shape_.cached() + i) * d, d);
     out.push_back(std::move(row));
@@ -159,8 +159,8 @@ Reference::Head Reference::head(std::int64_t sequence, std::int64_t kv_head,
   const auto values =
       linear(sources, qkv_weight, (shape_.heads + shape_.kv_heads + kv_head) * d, d);
   Head out{cached(key_cache, sequence, kv_head), cached(value_cache, sequence, kv_head)};
-  out.keys.insert(out.keys.end(), keys.begin(), keys.end());
-  out.values.insert(out.values.end(), values.begin(), values.end());
+  append_all(out.keys, keys);
+  append_all(out.values, values);
   return out;
 }
 
@@ -170,11 +170,11 @@ Row Reference::attended(const Row& query, const Head& head, std::int64_t keys) c
   const auto d = as_double(shape_.head_dim);
   const double unit = unit_roundoff(dtype_), scale = 1 / std::sqrt(d);
   std::vector<double> p(index_of(keys)), error(index_of(keys));
-  for (std::size_t j = 0; j < p.size(); ++j) {
+  for (const auto j : indices(p)) {
     const Row& key = head.keys[j];
     const Product score = dot(query.value.data(), key.value.data(), key.value.size());
     double squares = 0;
-    for (std::size_t i = 0; i < key.value.size(); ++i) {
+    for (const auto i : indices(key.value)) {
       const double from_key = query.value[i] * key.error[i];
       const double from_query = key.value[i] * query.error[i];
       squares += from_key * from_key + from_query * from_query;
@@ -189,11 +189,11 @@ Row Reference::attended(const Row& query, const Head& head, std::int64_t keys) c
   Row out = zeros(shape_.head_dim);
   for (std::size_t c = 0; c < out.value.size(); ++c) {
     double value = 0, magnitude = 0, squares = 0;
-    for (std::size_t j = 0; j < p.size(); ++j) {
+    for (const auto j : indices(p)) {
       value += p[j] / sum * head.values[j].value[c];
       magnitude += p[j] / sum * std::fabs(head.values[j].value[c]);
     }
-    for (std::size_t j = 0; j < p.size(); ++j) {
+    for (const auto j : indices(p)) {
       const double weight = p[j] / sum, apart = head.values[j].value[c] - value;
       squares +=
           std::pow(weight * error[j] * apart, 2) + std::pow(weight * head.values[j].error[c], 2);
@@ -212,11 +212,11 @@ std::vector<Row> Reference::attention(std::int64_t sequence,
   const auto sources = normed_sources(sequence, tokens.back() + 1);
   std::vector<Row> asking, out(tokens.size(), zeros(shape_.heads * d));
   for (const std::int64_t token : tokens) asking.push_back(sources[index_of(token)]);
-  for (std::int64_t kv_head = 0; kv_head < shape_.kv_heads; ++kv_head) {
+  for (const std::int64_t kv_head : below(shape_.kv_heads)) {
     const Head shared = head(sequence, kv_head, sources);
     for (std::int64_t h = kv_head * group; h < (kv_head + 1) * group; ++h) {
       const auto queries = rotated(linear(asking, qkv_weight, h * d, d), sequence, tokens);
-      for (std::size_t x = 0; x < tokens.size(); ++x) {
+      for (const auto x : indices(tokens)) {
         const Row part = attended(queries[x], shared, shape_.cached() + tokens[x] + 1);
         std::ranges::copy(part.value, out[x].value.begin() + h * d);
         std::ranges::copy(part.error, out[x].error.begin() + h * d);
@@ -227,11 +227,10 @@ std::vector<Row> Reference::attention(std::int64_t sequence,
 }
 
 std::vector<Row> Reference::network(const std::vector<Row>& xs) const {
-  std::vector<Row> normed;
-  for (const Row& x : xs) normed.push_back(norm(x, ffn_gain));
+  std::vector<Row> normed = mapped(xs, [&](const Row& x) { return norm(x, ffn_gain); });
   auto gated = linear(normed, gate_up_weight, 0, shape_.intermediate);
   const auto up = linear(normed, gate_up_weight, shape_.intermediate, shape_.intermediate);
-  for (std::size_t x = 0; x < gated.size(); ++x) {
+  for (const auto x : indices(gated)) {
     gate(gated[x], up[x]);
     round(gated[x]);
   }
@@ -241,12 +240,12 @@ std::vector<Row> Reference::network(const std::vector<Row>& xs) const {
 std::vector<Row> Reference::results(std::int64_t sequence,
                                     const std::vector<std::int64_t>& tokens) const {
   std::vector<Row> rows = attention(sequence, tokens);
-  for (std::size_t x = 0; x < rows.size(); ++x) {
+  for (const auto x : indices(rows)) {
     add_to(rows[x], source_row(sequence * shape_.new_tokens + tokens[x]));
     round(rows[x]);
   }
   const auto branch = network(rows);
-  for (std::size_t x = 0; x < rows.size(); ++x) add_to(rows[x], branch[x]);
+  for (const auto x : indices(rows)) add_to(rows[x], branch[x]);
   return rows;
 }
 

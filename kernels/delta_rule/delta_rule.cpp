@@ -8,7 +8,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 11> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("new_tokens", "tokens per sequence"),
     priced_size("key_heads", "heads of q and k; divides value_heads"),
@@ -33,7 +33,7 @@ constexpr std::array<ParamSpec, 11> specs{{
      .high = size_max,
      .fallback = 0,
      .meaning = "tokens per chunk of the chunked form; 0 = token by token"},
-}};
+};
 
 // Recurrent form. Per value of the state and token: decay 1, read by the key 2, update 2, read by
 // the query 2. These are the model's FLOPs in every phase.

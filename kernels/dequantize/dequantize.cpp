@@ -1,18 +1,19 @@
 // dequantize: dst = src * row_scale * col_scale, from the s32 sums of an integer matmul.
+#include "core/lists.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr std::array<std::int64_t, 1> source_dtypes{dtype_value(Dtype::s32)};
-constexpr std::array<ParamSpec, 4> specs{{rows_spec,
-                                          cols_spec,
-                                          {.name = "src_dtype",
-                                           .kind = ParamKind::dtype,
-                                           .fallback = dtype_value(Dtype::s32),
-                                           .allowed = source_dtypes,
-                                           .meaning = "of src"},
-                                          dst_dtype_spec}};
+constexpr ParamSpec specs[] = {rows_spec,
+                               cols_spec,
+                               {.name = "src_dtype",
+                                .kind = ParamKind::dtype,
+                                .fallback = dtype_value(Dtype::s32),
+                                .allowed = source_dtypes,
+                                .meaning = "of src"},
+                               dst_dtype_spec};
 
 // What a matmul of two s8 tensors with 1024 products leaves: 32 * 32 * sqrt(1024).
 constexpr double sum_scale = 32768;
@@ -60,8 +61,8 @@ class Dequantize final : public RowwiseContract {
     const auto x = read_row(inputs, rank, 0, row * cols, cols);
     const double row_scale = read_row(inputs, rank, 1, row, 1)[0];
     const auto col_scale = read_row(inputs, rank, 2, 0, cols);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
+    for (const auto i : indices(columns)) {
+      const auto c = as_size(columns[i]);
       const double value = x[c] * row_scale * col_scale[c];
       out[i] = {.value = value,
                 .tolerance =

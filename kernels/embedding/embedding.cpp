@@ -1,17 +1,17 @@
 // embedding: dst[i] = table[ids[i]].
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 5> specs{{
+constexpr ParamSpec specs[] = {
     rows_spec,
     {.name = "vocab", .high = size_max - 1, .meaning = "rows of the table"},
     {.name = "hidden", .high = size_max, .meaning = "values per row"},
     src_dtype_spec,
     dst_dtype_spec,
-}};
+};
 
 constexpr std::size_t ids_index = 0, table_index = 1, dst_index = 2;
 
@@ -49,7 +49,7 @@ class Embedding final : public NamedContract {
     const auto dst = p.dtype("dst_dtype");
     const bool is_copy = dst == p.dtype("src_dtype");
     for_each_row(elements, hidden, [&](std::int64_t row, std::span<const std::size_t> positions) {
-      const auto id = static_cast<std::int64_t>(read_row(inputs, rank, ids_index, row, 1)[0]);
+      const auto id = as_int64(read_row(inputs, rank, ids_index, row, 1)[0]);
       const auto x = read_row(inputs, rank, table_index, id * hidden, hidden);
       for (const auto i : positions) {
         const double value = x[as_size(elements[i] - row * hidden)];

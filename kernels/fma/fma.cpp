@@ -2,21 +2,20 @@
 // device.
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/tolerance.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 4> dtypes_allowed{
-    dtype_value(Dtype::f32), dtype_value(Dtype::f64), dtype_value(Dtype::bf16),
-    dtype_value(Dtype::f16)};
-constexpr std::array<ParamSpec, 3> specs{{
+constexpr std::int64_t dtypes_allowed[] = {dtype_value(Dtype::f32), dtype_value(Dtype::f64),
+                                           dtype_value(Dtype::bf16), dtype_value(Dtype::f16)};
+constexpr ParamSpec specs[] = {
     {.name = "lanes", .high = size_max, .meaning = "independent values"},
     {.name = "iterations", .high = std::int64_t{1} << 40, .meaning = "multiply-adds per lane"},
     {.name = "dtype", .kind = ParamKind::dtype, .allowed = dtypes_allowed, .meaning = "of x"},
-}};
+};
 
 class Fma final : public NamedContract {
  public:
@@ -44,8 +43,8 @@ class Fma final : public NamedContract {
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override {
     const auto dtype = p.dtype("dtype");
-    const auto steps = static_cast<int>(std::min<std::int64_t>(p.at("iterations"), 2000));
-    for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto steps = as_int(std::min<std::int64_t>(p.at("iterations"), 2000));
+    for (const auto i : indices(elements)) {
       const double start = read_row(inputs, rank, 0, elements[i], 1)[0];
       const double value = 0.5 + std::ldexp(start - 0.5, -steps);
       const double largest = std::max(std::fabs(start), 0.5);

@@ -5,7 +5,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 3> specs{{qubits_spec, depth_spec, complex_dtype_spec}};
+constexpr ParamSpec specs[] = {qubits_spec, depth_spec, complex_dtype_spec};
 
 class GateLayers final : public LayeredContract {
  public:

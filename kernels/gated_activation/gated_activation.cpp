@@ -1,21 +1,21 @@
 // gated_activation: dst = act(gate) * up, where a row of src is gate then up.
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 2> kind_values{0, 1};
+constexpr std::int64_t kind_values[] = {0, 1};
 
-constexpr std::array<ParamSpec, 5> specs{{rows_spec,
-                                          cols_spec,
-                                          {.name = "kind",
-                                           .kind = ParamKind::choice,
-                                           .allowed = kind_values,
-                                           .meaning = "0 silu, 1 gelu_tanh"},
-                                          src_dtype_spec,
-                                          dst_dtype_spec}};
+constexpr ParamSpec specs[] = {rows_spec,
+                               cols_spec,
+                               {.name = "kind",
+                                .kind = ParamKind::choice,
+                                .allowed = kind_values,
+                                .meaning = "0 silu, 1 gelu_tanh"},
+                               src_dtype_spec,
+                               dst_dtype_spec};
 
 class GatedActivation final : public RowwiseContract {
  public:
@@ -40,7 +40,7 @@ class GatedActivation final : public RowwiseContract {
     const auto cols = p.at("cols");
     const auto x = read_row(inputs, rank, 0, row * 2 * cols, 2 * cols);
     const auto function = p.at("kind") == 0 ? silu : gelu_tanh;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto i : indices(columns)) {
       const auto c = as_size(columns[i]);
       const double up = x[c + as_size(cols)];
       const auto gate = function(x[c]);

@@ -6,11 +6,11 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 6> source_dtypes{
+constexpr std::int64_t source_dtypes[] = {
     dtype_value(Dtype::f32),       dtype_value(Dtype::bf16),    dtype_value(Dtype::f16),
     dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::f8_e5m2), dtype_value(Dtype::s8)};
 
-constexpr std::array<ParamSpec, 7> specs{{
+constexpr ParamSpec specs[] = {
     {.name = "m", .high = size_max, .meaning = "rows of src and dst"},
     {.name = "n", .high = size_max, .meaning = "columns of dst"},
     {.name = "k", .high = size_max, .meaning = "columns of src, reduced"},
@@ -26,7 +26,7 @@ constexpr std::array<ParamSpec, 7> specs{{
      .high = 1,
      .fallback = 0,
      .meaning = "wei is stored [n,k]"},
-}};
+};
 
 constexpr std::size_t src_index = 0, wei_index = 1, dst_index = 2;
 

@@ -7,7 +7,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 2> specs{{qubits_spec, complex_dtype_spec}};
+constexpr ParamSpec specs[] = {qubits_spec, complex_dtype_spec};
 
 class Ghz final : public CircuitContract {
  public:

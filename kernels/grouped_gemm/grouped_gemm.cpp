@@ -2,18 +2,18 @@
 // a row are read, which is what makes decode cheaper than its parameters suggest.
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/matmul_reference.hpp"
 #include "kernels/moe.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 5> source_dtypes{
-    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
-    dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::s8)};
+constexpr std::int64_t source_dtypes[] = {dtype_value(Dtype::f32), dtype_value(Dtype::bf16),
+                                          dtype_value(Dtype::f16), dtype_value(Dtype::f8_e4m3fn),
+                                          dtype_value(Dtype::s8)};
 
-constexpr std::array<ParamSpec, 13> specs{{
+constexpr ParamSpec specs[] = {
     tokens_spec,
     top_k_spec,
     experts_spec,
@@ -35,7 +35,7 @@ constexpr std::array<ParamSpec, 13> specs{{
      .high = 1,
      .fallback = 0,
      .meaning = "each expert's wei is stored [n,k]"},
-}};
+};
 
 constexpr std::size_t src_index = 0, wei_index = 1, expert_rows_index = 2, dst_index = 3;
 
@@ -97,7 +97,7 @@ class GroupedGemm final : public RoutedContract {
     std::vector<std::int64_t> ends(counts.size());
     std::partial_sum(counts.begin(), counts.end(), ends.begin());
     std::vector<std::vector<std::size_t>> of_expert(counts.size());
-    for (std::size_t i = 0; i < elements.size(); ++i) {
+    for (const auto i : indices(elements)) {
       const auto expert = std::ranges::upper_bound(ends, elements[i] / n) - ends.begin();
       of_expert[as_size(expert)].push_back(i);
     }
@@ -108,17 +108,16 @@ class GroupedGemm final : public RoutedContract {
                       .transposed = p.at("wei_trans") != 0,
                       .src_dtype = p.dtype("src_dtype"),
                       .dst_dtype = p.dtype("dst_dtype")};
-    for (std::size_t expert = 0; expert < counts.size(); ++expert) {
+    for (const auto expert : indices(counts)) {
       const auto& positions = of_expert[expert];
       if (positions.empty()) continue;
       const auto first = ends[expert] - counts[expert];
       block.src_offset = first * k;
-      block.wei_offset = static_cast<std::int64_t>(expert) * k * n;
-      std::vector<std::int64_t> inside;
-      for (const auto i : positions) inside.push_back(elements[i] - first * n);
+      block.wei_offset = as_int64(expert) * k * n;
+      auto inside = mapped(positions, [&](const auto i) { return elements[i] - first * n; });
       std::vector<Expected> expected(inside.size());
       matmul_reference(inputs, rank, block, inside, expected);
-      for (std::size_t j = 0; j < positions.size(); ++j) out[positions[j]] = expected[j];
+      for (const auto j : indices(positions)) out[positions[j]] = expected[j];
     }
   }
 
@@ -147,7 +146,7 @@ class GroupedGemm final : public RoutedContract {
     std::vector<Params> cases;
     for (const auto source : common_dtypes(source_dtypes, dtypes)) {
       for (const auto result : matmul_results(source, dtypes)) {
-        for (std::size_t i = 0; i < routings.size(); ++i) {
+        for (const auto i : indices(routings)) {
           const auto& shape = shapes[i % std::size(shapes)];
           Params params = routings[i];
           params.set("n", shape.n);

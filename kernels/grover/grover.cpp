@@ -4,13 +4,13 @@
 // of success. The sign is that of the diffusion 2 |s><s| - 1.
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/circuit.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 3> specs{{
+constexpr ParamSpec specs[] = {
     {.name = "qubits", .low = 2, .high = 30, .meaning = "of the state: 2^qubits amplitudes"},
     {.name = "iterations",
      .low = 0,
@@ -18,7 +18,7 @@ constexpr std::array<ParamSpec, 3> specs{{
      .fallback = 0,
      .meaning = "0 = the number that makes success likeliest"},
     complex_dtype_spec,
-}};
+};
 
 double rotation(const Params& p) {
   return std::asin(std::pow(2.0, -0.5 * as_double(p.at("qubits"))));
@@ -56,7 +56,7 @@ class Grover final : public CircuitContract {
   // An error of one iteration is turned with the state and not enlarged.
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override {
-    const auto marked = static_cast<std::uint64_t>(read_row(inputs, rank, 0, 0, 1)[0]);
+    const auto marked = as_uint64(read_row(inputs, rank, 0, 0, 1)[0]);
     const double angle = (2 * iterations(p) + 1) * rotation(p);
     const double other = std::cos(angle) / std::sqrt(amplitudes(p) - 1);
     const double gates = as_double(p.at("qubits")) * (1 + 2 * iterations(p));

@@ -2,20 +2,20 @@
 // heads are quantised: log2(cols) additions per value.
 #include <bit>
 
+#include "core/lists.hpp"
 #include "kernels/priced.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 3> specs{
-    {rows_spec, cols_spec, priced_dtype("dtype", "of src and dst")}};
+constexpr ParamSpec specs[] = {rows_spec, cols_spec, priced_dtype("dtype", "of src and dst")};
 
 class Hadamard final : public PricedContract {
  public:
   Hadamard() : PricedContract("hadamard", "Walsh-Hadamard transform of each row", specs) {}
 
   std::optional<std::string> check_relations(const Params& p) const override {
-    if (std::has_single_bit(static_cast<std::uint64_t>(p.at("cols")))) return std::nullopt;
+    if (std::has_single_bit(as_uint64(p.at("cols")))) return std::nullopt;
     return "cols must be a power of two; got " + p.text();
   }
 
@@ -27,8 +27,8 @@ class Hadamard final : public PricedContract {
 
  protected:
   void add_flops(const Params& p, Work& work) const override {
-    const auto stages = std::bit_width(static_cast<std::uint64_t>(p.at("cols"))) - 1;
-    work.vector_flops = product(p, {"rows", "cols"}) * static_cast<double>(stages);
+    const auto stages = std::bit_width(as_uint64(p.at("cols"))) - 1;
+    work.vector_flops = product(p, {"rows", "cols"}) * as_double(stages);
   }
 };
 

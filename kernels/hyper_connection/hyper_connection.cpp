@@ -8,7 +8,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 6> specs{{
+constexpr ParamSpec specs[] = {
     rows_spec,
     priced_size("streams", "residual streams"),
     priced_size("hidden", "width of a stream"),
@@ -23,7 +23,7 @@ constexpr std::array<ParamSpec, 6> specs{{
      .high = 1,
      .meaning = "0 before the sub-layer, 1 after it"},
     priced_dtype("dtype", "of the streams"),
-}};
+};
 
 constexpr double sinkhorn_flops = 4;  // per coefficient: sum and divide, over rows and over columns
 

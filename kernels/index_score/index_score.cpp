@@ -8,7 +8,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 9> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("heads", "index heads"),
     priced_size("dim", "width of an index head"),
@@ -18,7 +18,7 @@ constexpr std::array<ParamSpec, 9> specs{{
     priced_size("top_k", "entries chosen per query"),
     priced_dtype("q_dtype", "of q"),
     priced_dtype("k_dtype", "of the entries' keys"),
-}};
+};
 
 constexpr double sum_flops = 2;     // ReLU and multiply-add with the head's weight, per score
 constexpr double select_flops = 1;  // one comparison per entry

@@ -10,7 +10,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 11> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("heads", "query heads"),
     priced_size("qk_dim", "width of a query; absorbed: of a latent row"),
@@ -33,7 +33,7 @@ constexpr std::array<ParamSpec, 11> specs{{
      .allowed = kv_dtypes,
      .meaning = "of keys and values"},
     priced_dtype("dst_dtype", "of dst"),
-}};
+};
 
 constexpr std::size_t q_index = 0;
 constexpr double softmax_flops = 5;  // per score: scale, subtract, exp, sum, divide

@@ -1,5 +1,5 @@
 // layernorm: dst = (x - mean) / sqrt(var + eps) * gain + shift, per row; var is the population's.
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/norm.hpp"
 
 namespace halmark {
@@ -47,7 +47,7 @@ class LayerNorm final : public RowwiseContract {
     const double mean_error = accumulation_error(n, magnitude / n);
     const double relative =
         inverse_root_error(accumulation_error(n, squares / n + mean * mean) / variance);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto i : indices(columns)) {
       const auto c = as_size(columns[i]);
       const double scaled = (x[c] - mean) * inverse * gain[c];
       const double value = scaled + shift[c];

@@ -8,7 +8,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 12> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("heads", "query heads"),
     priced_size("kv_heads", "key/value heads; divides heads"),
@@ -29,7 +29,7 @@ constexpr std::array<ParamSpec, 12> specs{{
     {.name = "q_dtype", .kind = ParamKind::dtype, .allowed = query_dtypes, .meaning = "of q"},
     {.name = "kv_dtype", .kind = ParamKind::dtype, .allowed = kv_dtypes, .meaning = "of k and v"},
     priced_dtype("dst_dtype", "of dst"),
-}};
+};
 
 // softmax flops per score: scale, subtract, exp, sum, divide.
 constexpr double softmax_flops = 5;

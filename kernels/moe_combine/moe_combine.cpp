@@ -2,7 +2,7 @@
 // partial sums: a token without a local expert gets zeros.
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/moe.hpp"
 #include "kernels/tolerance.hpp"
 
@@ -53,26 +53,26 @@ class MoeCombine final : public RoutedContract {
     const Routing routing(p);
     const auto positions = local_positions(routing.table(), routing.local());
     std::vector<std::int64_t> row_at(as_size(p.at("tokens") * top_k), -1);
-    for (std::size_t row = 0; row < positions.size(); ++row) {
-      row_at[as_size(positions[row])] = static_cast<std::int64_t>(row);
+    for (const auto row : indices(positions)) {
+      row_at[as_size(positions[row])] = as_int64(row);
     }
     for_each_row(elements, hidden, [&](std::int64_t token, std::span<const std::size_t> listed) {
       const auto weights = read_row(inputs, rank, weight_index, token * top_k, top_k);
       std::vector<Product> sums(listed.size());
       double terms = 0;
-      for (std::int64_t slot = 0; slot < top_k; ++slot) {
+      for (const std::int64_t slot : below(top_k)) {
         const auto row = row_at[as_size(token * top_k + slot)];
         if (row < 0) continue;
         ++terms;
         const auto x = read_row(inputs, rank, src_index, row * hidden, hidden);
-        for (std::size_t j = 0; j < listed.size(); ++j) {
+        for (const auto j : indices(listed)) {
           const auto column = as_size(elements[listed[j]] - token * hidden);
           const double product = weights[as_size(slot)] * x[column];
           sums[j].value += product;
           sums[j].magnitude += std::fabs(product);
         }
       }
-      for (std::size_t j = 0; j < listed.size(); ++j) {
+      for (const auto j : indices(listed)) {
         const double error = accumulation_error(terms, sums[j].magnitude);
         out[listed[j]] = {.value = sums[j].value,
                           .tolerance = rounded_tolerance(dtype, sums[j].value, error)};

@@ -2,17 +2,17 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/moe.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 2> scorings{0, 1};
+constexpr std::int64_t scorings[] = {0, 1};
 constexpr std::int64_t softmax_scoring = 0;
 
-constexpr std::array<ParamSpec, 6> specs{{
+constexpr ParamSpec specs[] = {
     tokens_spec,
     experts_spec,
     top_k_spec,
@@ -28,15 +28,14 @@ constexpr std::array<ParamSpec, 6> specs{{
      .high = 1,
      .fallback = 1,
      .meaning = "the weights of a token sum to 1"},
-}};
+};
 
 constexpr std::size_t expert_index = 1;
 constexpr double flops_per_logit = 5;  // as softmax
 
 // The token's experts in descending order of their logits, the lower index first among equals.
 std::vector<std::size_t> selection(std::span<const double> logits, std::size_t top_k) {
-  std::vector<std::size_t> order(logits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices(logits), std::identity());
   std::ranges::stable_sort(order,
                            [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
   order.resize(top_k);

@@ -7,7 +7,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 8> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("m", "rows of src and dst"),
     priced_size("n", "columns of dst"),
     priced_size("k", "columns of src, reduced"),
@@ -16,7 +16,7 @@ constexpr std::array<ParamSpec, 8> specs{{
     priced_dtype("dst_dtype", "of dst"),
     packed_wei_spec,
     packed_scale_spec,
-}};
+};
 
 class PackedGemm final : public PricedContract {
  public:

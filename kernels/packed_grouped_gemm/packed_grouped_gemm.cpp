@@ -7,7 +7,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 14> specs{{
+constexpr ParamSpec specs[] = {
     tokens_spec,
     top_k_spec,
     experts_spec,
@@ -22,7 +22,7 @@ constexpr std::array<ParamSpec, 14> specs{{
     priced_dtype("dst_dtype", "of dst"),
     packed_wei_spec,
     packed_scale_spec,
-}};
+};
 
 class PackedGroupedGemm final : public PricedContract {
  public:

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "kernels/circuit.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 3> specs{{
+constexpr ParamSpec specs[] = {
     qubits_spec,
     {.name = "seed",
      .low = 0,
@@ -19,18 +19,16 @@ constexpr std::array<ParamSpec, 3> specs{{
      .fallback = 0,
      .meaning = "of the chords of the graph"},
     complex_dtype_spec,
-}};
+};
 
 // A ring, and a chord from every second qubit to another one: about 3 edges per vertex.
 std::vector<std::int64_t> graph(const Params& p) {
   const auto n = p.at("qubits");
   std::vector<std::int64_t> edges;
-  for (std::int64_t q = 0; q < n; ++q) edges.insert(edges.end(), {q, (q + 1) % n});
-  for (std::int64_t q = 0; q < n / 2; ++q) {
-    const auto bits =
-        hash_u64(static_cast<std::uint64_t>(p.at("seed")), static_cast<std::uint64_t>(q));
-    const auto hop =
-        1 + static_cast<std::int64_t>(uniform_below(bits, static_cast<std::uint64_t>(n - 1)));
+  for (const std::int64_t q : below(n)) edges.insert(edges.end(), {q, (q + 1) % n});
+  for (const std::int64_t q : below(n / 2)) {
+    const auto bits = hash_u64(as_uint64(p.at("seed")), as_uint64(q));
+    const auto hop = 1 + as_int64(uniform_below(bits, as_uint64(n - 1)));
     edges.insert(edges.end(), {2 * q, (2 * q + hop) % n});
   }
   return edges;
@@ -79,13 +77,13 @@ class QaoaLayer final : public CircuitContract {
     const auto edges = graph(p);
     const auto weights = read_row(inputs, rank, 2, 0, edge_count(p));
     const auto angles = read_row(inputs, rank, 3, 0, 2);
-    for (std::uint64_t y = 0; y < state.size(); ++y) {
+    for (const std::uint64_t y : below(state.size())) {
       state[y] *= std::polar(1.0, -angles[0] * cut(y, edges, weights));
     }
     std::vector<Amplitude> by_distance(as_size(qubits(p)) + 1);
-    for (std::size_t d = 0; d < by_distance.size(); ++d) {
-      by_distance[d] = std::pow(std::cos(angles[1]), qubits(p) - static_cast<int>(d)) *
-                       std::pow(Amplitude{0, -std::sin(angles[1])}, static_cast<int>(d));
+    for (const auto d : indices(by_distance)) {
+      by_distance[d] = std::pow(std::cos(angles[1]), qubits(p) - as_int(d)) *
+                       std::pow(Amplitude{0, -std::sin(angles[1])}, as_int(d));
     }
     const double gates = as_double(qubits(p)) + as_double(weights.size());
     expect_amplitudes(p, gates, elements, out, [&](std::uint64_t z) {
@@ -110,7 +108,7 @@ class QaoaLayer final : public CircuitContract {
   static double cut(std::uint64_t z, std::span<const std::int64_t> edges,
                     std::span<const double> weights) {
     double sum = 0;
-    for (std::size_t e = 0; e < weights.size(); ++e) {
+    for (const auto e : indices(weights)) {
       const bool is_cut = (((z >> edges[2 * e]) ^ (z >> edges[2 * e + 1])) & 1) != 0;
       sum += is_cut ? weights[e] : 0;
     }

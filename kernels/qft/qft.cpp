@@ -3,13 +3,13 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/circuit.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 2> specs{{qubits_spec, complex_dtype_spec}};
+constexpr ParamSpec specs[] = {qubits_spec, complex_dtype_spec};
 
 class Qft final : public CircuitContract {
  public:
@@ -31,7 +31,7 @@ class Qft final : public CircuitContract {
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override {
     const auto src = read_state(p, inputs, rank, 0);
-    const auto mask = static_cast<std::uint64_t>(src.size()) - 1;
+    const auto mask = as_uint64(src.size()) - 1;
     const double step = 2 * std::numbers::pi / as_double(src.size());
     const double scale = 1 / std::sqrt(as_double(src.size()));
     const auto n = as_double(p.at("qubits"));

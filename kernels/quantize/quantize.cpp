@@ -1,19 +1,20 @@
 // quantize: symmetric per row to s8: scale = max |src| / 127, dst = round(src / scale), ties to
 // even.
+#include "core/lists.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr std::array<std::int64_t, 1> result_dtypes{dtype_value(Dtype::s8)};
-constexpr std::array<ParamSpec, 4> specs{{rows_spec,
-                                          cols_spec,
-                                          src_dtype_spec,
-                                          {.name = "dst_dtype",
-                                           .kind = ParamKind::dtype,
-                                           .fallback = dtype_value(Dtype::s8),
-                                           .allowed = result_dtypes,
-                                           .meaning = "of the result"}}};
+constexpr ParamSpec specs[] = {rows_spec,
+                               cols_spec,
+                               src_dtype_spec,
+                               {.name = "dst_dtype",
+                                .kind = ParamKind::dtype,
+                                .fallback = dtype_value(Dtype::s8),
+                                .allowed = result_dtypes,
+                                .meaning = "of the result"}};
 
 constexpr std::size_t scale_index = 2;
 constexpr double quantized_max = 127;
@@ -53,7 +54,7 @@ class Quantize final : public RowwiseContract {
       return;
     }
     const auto cols = p.at("cols");
-    for (std::size_t i = 0; i < elements.size(); ++i) {
+    for (const auto i : indices(elements)) {
       const double scale =
           largest_of(read_row(inputs, rank, 0, elements[i] * cols, cols)) / quantized_max;
       out[i] = {.value = scale, .tolerance = 2 * u_f32 * scale};
@@ -75,8 +76,8 @@ class Quantize final : public RowwiseContract {
     const auto cols = p.at("cols");
     const auto x = read_row(inputs, rank, 0, row * cols, cols);
     const double largest = largest_of(x);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      out[i] = quantized(x[static_cast<std::size_t>(columns[i])], largest);
+    for (const auto i : indices(columns)) {
+      out[i] = quantized(x[as_size(columns[i])], largest);
     }
   }
 

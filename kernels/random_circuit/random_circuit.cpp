@@ -3,13 +3,14 @@
 #include <numeric>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "kernels/circuit.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 4> specs{{
+constexpr ParamSpec specs[] = {
     qubits_spec,
     depth_spec,
     {.name = "seed",
@@ -18,13 +19,12 @@ constexpr std::array<ParamSpec, 4> specs{{
      .fallback = 0,
      .meaning = "of the pairs"},
     complex_dtype_spec,
-}};
+};
 
 // A random order of the qubits; neighbours in it are pairs (Fisher and Yates).
 std::vector<QubitPair> paired(const Params& p, std::int64_t layer) {
-  const auto qubits = static_cast<std::size_t>(p.at("qubits"));
-  const auto seed =
-      hash_combine(static_cast<std::uint64_t>(p.at("seed")), static_cast<std::uint64_t>(layer));
+  const auto qubits = as_size(p.at("qubits"));
+  const auto seed = hash_combine(as_uint64(p.at("seed")), as_uint64(layer));
   std::vector<int> order(qubits);
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = qubits - 1; i > 0; --i) {

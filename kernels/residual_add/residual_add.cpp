@@ -1,10 +1,11 @@
 // residual_add: dst = a + b.
+#include "core/lists.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 4> specs{{rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec}};
+constexpr ParamSpec specs[] = {rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec};
 
 class ResidualAdd final : public RowwiseContract {
  public:
@@ -28,8 +29,8 @@ class ResidualAdd final : public RowwiseContract {
     const auto cols = p.at("cols");
     const auto a = read_row(inputs, rank, 0, row * cols, cols);
     const auto b = read_row(inputs, rank, 1, row * cols, cols);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
+    for (const auto i : indices(columns)) {
+      const auto c = as_size(columns[i]);
       const double sum = a[c] + b[c];
       out[i] = {.value = sum,
                 .tolerance = rounded_tolerance(p.dtype("dst_dtype"), sum, u_f32 * std::fabs(sum))};

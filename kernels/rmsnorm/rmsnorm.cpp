@@ -1,5 +1,5 @@
 // rmsnorm: dst = x / sqrt(mean(x^2) + eps) * gain, per row.
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/norm.hpp"
 
 namespace halmark {
@@ -34,7 +34,7 @@ class RmsNorm final : public RowwiseContract {
     for (const double value : x) squares += value * value;
     const double inverse = 1 / std::sqrt(squares / n + epsilon_of(p));
     const double relative = inverse_root_error(accumulation_error(n, 1));
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto i : indices(columns)) {
       const auto c = as_size(columns[i]);
       const double value = x[c] * inverse * gain[c];
       out[i] = {

@@ -8,14 +8,14 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 6> specs{{
+constexpr ParamSpec specs[] = {
     rows_spec,
     {.name = "heads", .high = size_max, .meaning = "heads per row"},
     {.name = "head_dim", .high = size_max, .meaning = "width of a head"},
     {.name = "rotary_dim", .low = 2, .high = size_max, .meaning = "rotated part; even"},
     src_dtype_spec,
     dst_dtype_spec,
-}};
+};
 
 constexpr double flops_per_rotated_value = 3;  // two products and a sum
 

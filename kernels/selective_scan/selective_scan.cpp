@@ -5,7 +5,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 7> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("new_tokens", "tokens per sequence"),
     priced_size("channels", "channels; each has a state"),
@@ -17,7 +17,7 @@ constexpr std::array<ParamSpec, 7> specs{{
      .fallback = dtype_value(Dtype::f32),
      .allowed = priced_dtypes,
      .meaning = "of the states"},
-}};
+};
 
 // Per value of the state and token: its decay 2 (product and exponential), decaying 1, update 2,
 // read 2. Mamba-2 has one decay per head, and 5.

@@ -5,7 +5,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 6> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("new_tokens", "tokens per sequence"),
     priced_size("channels", "values per token, each convolved by itself"),
@@ -17,7 +17,7 @@ constexpr std::array<ParamSpec, 6> specs{{
      .fallback = 0,
      .meaning = "adds a value per channel"},
     priced_dtype("dtype", "of all operands"),
-}};
+};
 
 class ShortConvolution final : public PricedContract {
  public:

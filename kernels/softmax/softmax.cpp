@@ -1,11 +1,11 @@
 // softmax: dst = exp(src - max) / sum, per row.
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/rowwise.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 4> specs{{rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec}};
+constexpr ParamSpec specs[] = {rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec};
 
 class Softmax final : public RowwiseContract {
  public:
@@ -28,7 +28,7 @@ class Softmax final : public RowwiseContract {
     for (const double value : x) sum += std::exp(value - highest);
     const double exp_error = transcendental_error + u_f32 * (highest - lowest);
     const double relative = 2 * exp_error + accumulation_error(as_double(cols), 1) + 2 * u_f32;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto i : indices(columns)) {
       const double value = std::exp(x[as_size(columns[i])] - highest) / sum;
       out[i] = {.value = value,
                 .tolerance = rounded_tolerance(p.dtype("dst_dtype"), value, relative * value)};

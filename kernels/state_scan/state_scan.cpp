@@ -5,7 +5,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 9> specs{{
+constexpr ParamSpec specs[] = {
     priced_size("batch", "sequences"),
     priced_size("new_tokens", "tokens per sequence"),
     priced_size("heads", "heads; each has a state"),
@@ -19,7 +19,7 @@ constexpr std::array<ParamSpec, 9> specs{{
      .fallback = dtype_value(Dtype::f32),
      .allowed = priced_dtypes,
      .meaning = "of the states"},
-}};
+};
 
 // Per value of the state and token: decay 1, update 2, read 2.
 constexpr double flops_per_state_value = 5;

@@ -1,9 +1,9 @@
 #include "search/certify/certificate.hpp"
 
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace halmark {
 namespace {
@@ -19,7 +19,7 @@ class Builder {
         objectives_(problem_.objectives.size()),
         is_maximised_(std::make_unique<bool[]>(objectives_)),
         archives_(problem_.fronts.size()) {
-    for (std::size_t j = 0; j < objectives_; ++j) {
+    for (const auto j : indices(objectives_)) {
       is_maximised_[j] = problem_.objectives[j].is_maximised;
     }
     for (const KernelKnowledge& k : kernels_) {
@@ -59,7 +59,7 @@ class Builder {
   Verdict first_look(std::uint64_t c) const {
     Verdict out{.is_valid = true, .kind = Kind::evaluated};
     for (const std::int32_t k : space_.kernels(c)) {
-      const KernelStatus status = kernels_[static_cast<std::size_t>(k)].status;
+      const KernelStatus status = kernels_[as_size(k)].status;
       if (status == KernelStatus::failed) return {true, Kind::failed, k};
       if (status == KernelStatus::unmeasured) out.kind = Kind::open;
     }
@@ -76,13 +76,13 @@ class Builder {
     const std::uint64_t n = space_.combinations();
     verdicts_.resize(n);
     lower_.resize(n * objectives_);
-    for (std::uint64_t c = 0; c < n; ++c) {
+    for (const std::uint64_t c : below(n)) {
       if (!space_.is_valid(c)) continue;
       verdicts_[c] = first_look(c);
       space_.compose(c, low_, {lower_.data() + c * objectives_, objectives_});
       if (verdicts_[c].kind == Kind::evaluated) archives_[space_.front(c)].add(c, upper(c));
     }
-    for (std::uint64_t c = 0; c < n; ++c) {
+    for (const std::uint64_t c : below(n)) {
       Verdict& v = verdicts_[c];
       if (!v.is_valid || v.kind == Kind::failed) continue;
       // A member of the archive is at least as good as itself, and no other one is.
@@ -159,7 +159,7 @@ class Builder {
   std::vector<Interval> interval(std::uint64_t c) const {
     const Objectives high = upper(c);
     std::vector<Interval> out;
-    for (std::size_t j = 0; j < objectives_; ++j) out.push_back({lower(c)[j], high[j]});
+    for (const auto j : indices(objectives_)) out.push_back({lower(c)[j], high[j]});
     return out;
   }
 
@@ -174,8 +174,7 @@ class Builder {
       leaf.constraints.push_back(problem_.broken[c]);
     }
     std::ranges::sort(leaf.constraints);
-    leaf.constraints.erase(std::unique(leaf.constraints.begin(), leaf.constraints.end()),
-                           leaf.constraints.end());
+    leaf.constraints.erase(std::ranges::unique(leaf.constraints).begin(), leaf.constraints.end());
     count(leaf, 0);
     return true;
   }
@@ -211,7 +210,7 @@ class Builder {
     for (std::uint64_t c = first; c < first + size; ++c) {
       if (!verdicts_[c].is_valid) continue;
       if (out.empty()) out.assign(objectives_, infinity);
-      for (std::size_t j = 0; j < objectives_; ++j) out[j] = std::min(out[j], lower(c)[j]);
+      for (const auto j : indices(objectives_)) out[j] = std::min(out[j], lower(c)[j]);
     }
     return out;
   }
@@ -224,7 +223,7 @@ class Builder {
       if (valid++ == 0) some = c;
       if (space_.front(c) != space_.front(some)) return false;
     }
-    CertificateLeaf leaf{.kind = Kind::dominated, .cut = static_cast<std::int32_t>(depth)};
+    CertificateLeaf leaf{.kind = Kind::dominated, .cut = as_int(depth)};
     std::vector<Objectives> bounds;
     const std::uint64_t part = space_.stride(depth);
     for (std::uint64_t begin = first; begin < first + size; begin += part) {
@@ -234,7 +233,7 @@ class Builder {
       bounds.push_back(std::move(bound));
     }
     std::ranges::sort(bounds);
-    bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+    bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
     for (const std::size_t i : non_dominated(bounds)) {
       leaf.bounds.push_back({.bound = bounds[i], .by = *archive(some).dominator(bounds[i])});
     }
@@ -244,7 +243,7 @@ class Builder {
 
   void collect_front() {
     std::vector<std::uint64_t> candidates, undecided;
-    for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+    for (const std::uint64_t c : below(verdicts_.size())) {
       if (!verdicts_[c].is_valid) continue;
       if (verdicts_[c].kind == Kind::evaluated) candidates.push_back(c);
       if (verdicts_[c].kind == Kind::open) undecided.push_back(c);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 
@@ -16,7 +16,7 @@ Certifier::Certifier(CertifiableProblem problem, CertifyOptions options)
       objectives_(problem_.objectives.size()),
       is_maximised_(std::make_unique<bool[]>(objectives_)),
       archives_(problem_.fronts.size()) {
-  for (std::size_t j = 0; j < objectives_; ++j) {
+  for (const auto j : indices(objectives_)) {
     is_maximised_[j] = problem_.objectives[j].is_maximised;
   }
   for (const CertifyKernel& kernel : problem_.kernels) {
@@ -32,13 +32,13 @@ Certifier::Certifier(CertifiableProblem problem, CertifyOptions options)
   lower_.assign(n * objectives_, 0);
   verdicts_.assign(n, Verdict::invalid);
   versions_.assign(n, 0);
-  for (std::uint64_t c = 0; c < n; ++c) {
+  for (const std::uint64_t c : below(n)) {
     if (!configurations_.is_valid(c)) continue;
     verdicts_[c] = Verdict::undecided;
     const std::vector<std::int32_t> kernels = configurations_.kernels(c);
-    open_kernels_[c] = static_cast<std::int32_t>(kernels.size());
+    open_kernels_[c] = as_int(kernels.size());
     for (const std::int32_t k : kernels) {
-      users_[static_cast<std::size_t>(k)].push_back(static_cast<std::uint32_t>(c));
+      users_[as_size(k)].push_back(as_uint32(c));
     }
     configurations_.compose(c, low_, lower(c));
   }
@@ -61,9 +61,9 @@ void Certifier::choose_weights() {
   weights_.assign(problem_.fronts.size() * objectives_, 1);
   offsets_.assign(weights_.size(), 0);
   std::vector<double> low(weights_.size(), infinity), high(weights_.size(), -infinity);
-  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+  for (const std::uint64_t c : below(verdicts_.size())) {
     if (verdicts_[c] == Verdict::invalid) continue;
-    for (std::size_t j = 0; j < objectives_; ++j) {
+    for (const auto j : indices(objectives_)) {
       const double value = lower(c)[j];
       if (!std::isfinite(value)) continue;
       const std::size_t at = configurations_.front(c) * objectives_ + j;
@@ -71,7 +71,7 @@ void Certifier::choose_weights() {
       high[at] = std::max(high[at], value);
     }
   }
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
+  for (const auto i : indices(weights_)) {
     if (high[i] > low[i]) weights_[i] = 1 / (high[i] - low[i]);
     if (std::isfinite(low[i])) offsets_[i] = low[i];
   }
@@ -80,7 +80,7 @@ void Certifier::choose_weights() {
 double Certifier::key(std::uint64_t configuration, std::span<const double> objectives) const {
   const std::size_t first = configurations_.front(configuration) * objectives_;
   double out = 0;
-  for (std::size_t j = 0; j < objectives.size(); ++j) {
+  for (const auto j : indices(objectives)) {
     out += weights_[first + j] * (objectives[j] - offsets_[first + j]);
   }
   return out;
@@ -90,7 +90,7 @@ double Certifier::key(std::uint64_t configuration, std::span<const double> objec
 void Certifier::decide_again() {
   queue_ = {};
   archives_.assign(archives_.size(), {});
-  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+  for (const std::uint64_t c : below(verdicts_.size())) {
     if (verdicts_[c] == Verdict::invalid || verdicts_[c] == Verdict::failed) continue;
     verdicts_[c] = Verdict::undecided;
     update(c);
@@ -99,8 +99,8 @@ void Certifier::decide_again() {
 
 void Certifier::learn(std::uint64_t c, double excess) {
   const std::vector<std::int32_t> levels = configurations_.levels(c);
-  for (std::size_t d = 0; d < levels.size(); ++d) {
-    Excess& e = excess_[d][static_cast<std::size_t>(levels[d])];
+  for (const auto d : indices(levels)) {
+    Excess& e = excess_[d][as_size(levels[d])];
     e.sum += excess;
     ++e.count;
   }
@@ -109,9 +109,9 @@ void Certifier::learn(std::uint64_t c, double excess) {
 double Certifier::expected_excess(std::uint64_t c) const {
   const std::vector<std::int32_t> levels = configurations_.levels(c);
   double out = 0;
-  for (std::size_t d = 0; d < levels.size(); ++d) {
-    const Excess& e = excess_[d][static_cast<std::size_t>(levels[d])];
-    if (e.count > 0) out += e.sum / static_cast<double>(e.count);
+  for (const auto d : indices(levels)) {
+    const Excess& e = excess_[d][as_size(levels[d])];
+    if (e.count > 0) out += e.sum / as_double(e.count);
   }
   return out;
 }
@@ -146,8 +146,8 @@ bool Certifier::is_covered(std::uint64_t c, std::span<const double> bound) const
 }
 
 void Certifier::check_told(std::int32_t kernel) const {
-  if (kernel < 0 || static_cast<std::size_t>(kernel) >= kernels_.size() ||
-      kernels_[static_cast<std::size_t>(kernel)].status != KernelStatus::unmeasured) {
+  if (kernel < 0 || as_size(kernel) >= kernels_.size() ||
+      kernels_[as_size(kernel)].status != KernelStatus::unmeasured) {
     throw Error(ExitCode::error,
                 "kernel " + std::to_string(kernel) + " was told twice, or is none of this problem");
   }
@@ -156,10 +156,10 @@ void Certifier::check_told(std::int32_t kernel) const {
 // Peaks that make the bound larger than what was measured grow until the kernel just runs at them:
 // the safety factor above is then whole again.
 bool Certifier::raise_peaks(std::int32_t kernel, double low) {
-  const auto k = static_cast<std::size_t>(kernel);
+  const auto k = as_size(kernel);
   bool is_raised = false;
   for (const BoundTerm& term : problem_.kernels[k].terms) {
-    BoundPeak& peak = problem_.peaks[static_cast<std::size_t>(term.peak)];
+    BoundPeak& peak = problem_.peaks[as_size(term.peak)];
     const double bound = term.amount / (peak.value * peak.safety) * problem_.time_units_per_s;
     if (bound <= low) continue;
     const double before = peak.value;
@@ -168,7 +168,7 @@ bool Certifier::raise_peaks(std::int32_t kernel, double low) {
     is_raised = true;
   }
   if (!is_raised) return false;
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+  for (const auto i : indices(kernels_)) {
     kernels_[i].bound =
         kernel_bound(problem_.kernels[i], problem_.peaks, problem_.time_units_per_s);
     if (kernels_[i].status != KernelStatus::unmeasured) continue;
@@ -183,7 +183,7 @@ void Certifier::tell(std::int32_t kernel, double low, double high) {
     throw Error(ExitCode::error,
                 "the interval of kernel " + std::to_string(kernel) + " is not 0 < low <= high");
   }
-  const auto k = static_cast<std::size_t>(kernel);
+  const auto k = as_size(kernel);
   const bool is_raised = raise_peaks(kernel, low);
   kernels_[k].status = KernelStatus::measured;
   low_[k] = optimistic_[k] = kernels_[k].low = low;
@@ -198,7 +198,7 @@ void Certifier::tell(std::int32_t kernel, double low, double high) {
 
 void Certifier::tell_failed(std::int32_t kernel, const std::string& reason, double low) {
   check_told(kernel);
-  const auto k = static_cast<std::size_t>(kernel);
+  const auto k = as_size(kernel);
   const bool is_raised = low > 0 && raise_peaks(kernel, low);
   kernels_[k].status = KernelStatus::failed;
   kernels_[k].reason = reason;
@@ -212,7 +212,7 @@ std::int32_t Certifier::responsible_kernel(std::uint64_t c) const {
   std::int32_t out = -1;
   double most = -infinity;
   for (const std::int32_t kernel : configurations_.kernels(c)) {
-    const auto k = static_cast<std::size_t>(kernel);
+    const auto k = as_size(kernel);
     if (kernels_[k].status != KernelStatus::unmeasured) continue;
     // Whose bound, were it twice as high, would raise the configuration's bound most.
     times[k] = 2 * low_[k];
@@ -228,7 +228,7 @@ std::int32_t Certifier::responsible_kernel(std::uint64_t c) const {
 
 ProvedGap Certifier::gap() const {
   ProvedGap out;
-  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+  for (const std::uint64_t c : below(verdicts_.size())) {
     if (verdicts_[c] != Verdict::undecided && verdicts_[c] != Verdict::discarded) continue;
     const UpperArchive& archive = archives_[configurations_.front(c)];
     if (open_kernels_[c] == 0 || archive.dominator(lower(c))) continue;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "search/certify/certify.hpp"
 
 namespace halmark {
@@ -65,7 +66,7 @@ double Certifier::optimistic_key(std::uint64_t c) {
 // By how much measuring the kernel would raise bounds, over what it costs: the sum over undecided
 // configurations that use it. Stands for the volume between bounds and archive, which is dear.
 double Certifier::promise(std::int32_t kernel) {
-  const auto k = static_cast<std::size_t>(kernel);
+  const auto k = as_size(kernel);
   const CertifyKernel& what = problem_.kernels[k];
   const double before = optimistic_[k], after = std::max(before, what.expected);
   double out = 0;
@@ -85,7 +86,7 @@ double Certifier::promise(std::int32_t kernel) {
 void Certifier::take_from(std::uint64_t c, std::size_t count, std::vector<std::int32_t>& chosen) {
   std::vector<std::int32_t> open;
   for (const std::int32_t k : configurations_.kernels(c)) {
-    const bool is_open = kernels_[static_cast<std::size_t>(k)].status == KernelStatus::unmeasured;
+    const bool is_open = kernels_[as_size(k)].status == KernelStatus::unmeasured;
     if (is_open && std::ranges::find(chosen, k) == chosen.end()) open.push_back(k);
   }
   while (!open.empty() && chosen.size() < count) {
@@ -108,10 +109,10 @@ void Certifier::take_from(std::uint64_t c, std::size_t count, std::vector<std::i
       most = promised;
       best = i;
     }
-    const auto k = static_cast<std::size_t>(open[best]);
+    const auto k = as_size(open[best]);
     chosen.push_back(open[best]);
     optimistic_[k] = std::max(optimistic_[k], problem_.kernels[k].expected);
-    open.erase(open.begin() + static_cast<std::ptrdiff_t>(best));
+    open.erase(open.begin() + as_int64(best));
   }
 }
 
@@ -125,7 +126,7 @@ std::vector<std::int32_t> Certifier::ask(std::size_t count) {
   }
   for (const std::uint64_t configuration : aside) push(configuration);
   for (const std::int32_t k : chosen) {
-    optimistic_[static_cast<std::size_t>(k)] = low_[static_cast<std::size_t>(k)];
+    optimistic_[as_size(k)] = low_[as_size(k)];
   }
   return chosen;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -10,7 +11,7 @@ double kernel_bound(const CertifyKernel& kernel, const std::vector<BoundPeak>& p
                     double time_units_per_s) {
   double out = 0;
   for (const BoundTerm& term : kernel.terms) {
-    const BoundPeak& peak = peaks[static_cast<std::size_t>(term.peak)];
+    const BoundPeak& peak = peaks[as_size(term.peak)];
     out = std::max(out, term.amount / (peak.value * peak.safety) * time_units_per_s);
   }
   return out;
@@ -35,25 +36,22 @@ Configurations::Configurations(const CertifiableProblem& problem) : problem_(pro
 void Configurations::check() const {
   const auto fits = [this](const auto& table) {
     std::uint64_t expected = 1;
-    for (const std::int32_t d : table.over) expected *= sizes_[static_cast<std::size_t>(d)];
+    for (const std::int32_t d : table.over) expected *= sizes_[as_size(d)];
     if (expected == table.values.size()) return;
     throw refused("table '" + table.name + "' has " + std::to_string(table.values.size()) +
                   " values where its domains have " + std::to_string(expected) + " combinations");
   };
   for (const auto& table : problem_.facts) fits(table);
   for (const auto& table : problem_.slots) fits(table);
-  for (std::uint64_t c = 0; c < total_; ++c) {
+  for (const std::uint64_t c : below(total_)) {
     if (is_valid(c)) return;
   }
   throw refused("no combination of this space is valid");
 }
 
 std::vector<std::int32_t> Configurations::levels(std::uint64_t combination) const {
-  std::vector<std::int32_t> out;
-  for (std::size_t d = 0; d < sizes_.size(); ++d) {
-    out.push_back(static_cast<std::int32_t>(combination / strides_[d] % sizes_[d]));
-  }
-  return out;
+  return mapped(indices(sizes_),
+                [&](const auto d) { return as_int(combination / strides_[d] % sizes_[d]); });
 }
 
 bool Configurations::is_valid(std::uint64_t combination) const {
@@ -61,7 +59,7 @@ bool Configurations::is_valid(std::uint64_t combination) const {
 }
 
 std::size_t Configurations::front(std::uint64_t combination) const {
-  return problem_.front_of.empty() ? 0 : static_cast<std::size_t>(problem_.front_of[combination]);
+  return problem_.front_of.empty() ? 0 : as_size(problem_.front_of[combination]);
 }
 
 const std::vector<Formula>& Configurations::formulas(std::uint64_t combination) const {
@@ -73,7 +71,7 @@ template <typename T>
 T Configurations::look_up(const LevelTable<T>& table, std::uint64_t combination) const {
   std::uint64_t at = 0;
   for (const std::int32_t domain : table.over) {
-    const auto d = static_cast<std::size_t>(domain);
+    const auto d = as_size(domain);
     at = at * sizes_[d] + combination / strides_[d] % sizes_[d];
   }
   return table.values[at];
@@ -85,7 +83,7 @@ std::vector<std::int32_t> Configurations::kernels(std::uint64_t combination) con
   std::vector<std::int32_t> out;
   for (const Formula& f : formulas(combination)) add_kernels(f, slots_, out);
   std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 
@@ -96,7 +94,7 @@ void Configurations::compose(std::uint64_t combination, std::span<const double> 
   for (const auto& fact : problem_.facts) facts_.push_back(look_up(fact, combination));
   for (const auto& slot : problem_.slots) slots_.push_back(look_up(slot, combination));
   const std::vector<Formula>& formulas = this->formulas(combination);
-  for (std::size_t j = 0; j < formulas.size(); ++j) {
+  for (const auto j : indices(formulas)) {
     objectives[j] = evaluate(formulas[j], {facts_, slots_, times}, scratch_);
   }
 }

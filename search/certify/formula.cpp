@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -12,8 +13,8 @@ using Op = FormulaStep::Op;
 
 Formula joined(const std::vector<Formula>& operands, Op op) {
   Formula out;
-  for (const Formula& f : operands) out.insert(out.end(), f.begin(), f.end());
-  out.push_back({op, static_cast<std::int32_t>(operands.size()), 0});
+  for (const Formula& f : operands) append_all(out, f);
+  out.push_back({op, as_int(operands.size()), 0});
   return out;
 }
 
@@ -21,7 +22,7 @@ Formula joined(const std::vector<Formula>& operands, Op op) {
 template <typename Fold>
 void reduce(std::vector<double>& stack, std::int32_t count, double first, Fold fold) {
   double out = first;
-  const std::size_t begin = stack.size() - static_cast<std::size_t>(count);
+  const std::size_t begin = stack.size() - as_size(count);
   for (std::size_t i = begin; i < stack.size(); ++i) out = fold(out, stack[i]);
   stack.resize(begin);
   stack.push_back(out);
@@ -80,7 +81,7 @@ double evaluate(const Formula& formula, const FormulaInputs& inputs, std::vector
     stack.back() = fold(stack.back(), right);
   };
   for (const FormulaStep& s : formula) {
-    const auto i = static_cast<std::size_t>(s.index);
+    const auto i = as_size(s.index);
     switch (s.op) {
       case Op::constant:
         stack.push_back(s.value);
@@ -92,7 +93,7 @@ double evaluate(const Formula& formula, const FormulaInputs& inputs, std::vector
         stack.push_back(inputs.times[i]);
         break;
       case Op::slot:
-        stack.push_back(inputs.times[static_cast<std::size_t>(inputs.slots[i])]);
+        stack.push_back(inputs.times[as_size(inputs.slots[i])]);
         break;
       case Op::sum:
         reduce(stack, s.index, 0, [](double a, double b) { return a + b; });
@@ -123,7 +124,7 @@ void add_kernels(const Formula& formula, std::span<const std::int32_t> slots,
                  std::vector<std::int32_t>& kernels) {
   for (const FormulaStep& s : formula) {
     if (s.op == Op::kernel) kernels.push_back(s.index);
-    if (s.op == Op::slot) kernels.push_back(slots[static_cast<std::size_t>(s.index)]);
+    if (s.op == Op::slot) kernels.push_back(slots[as_size(s.index)]);
   }
 }
 
@@ -131,7 +132,7 @@ Json formula_json(const Formula& formula, std::span<const std::string> facts,
                   std::span<const std::string> slots) {
   std::vector<Json> stack;
   for (const FormulaStep& s : formula) {
-    const auto i = static_cast<std::size_t>(s.index);
+    const auto i = as_size(s.index);
     switch (s.op) {
       case Op::constant:
         stack.emplace_back(s.value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark {
@@ -30,7 +31,7 @@ class Writer {
                      {"front", space_.front(combination)},
                      {"objectives", formulas(own)}});
     }
-    for (std::size_t k = 0; k < problem_.kernels.size(); ++k) add("kernel", kernel(k));
+    for (const auto k : indices(problem_.kernels)) add("kernel", kernel(k));
     for (const BoundAlarm& alarm : certifier_.alarms()) add("alarm", record_of(alarm));
     for (const CertificateLeaf& leaf : certificate_.leaves) add("leaf", record_of(leaf));
     for (const CertifiedPoint& point : certificate_.front) add("front", record_of(point));
@@ -100,7 +101,7 @@ class Writer {
   }
 
   const std::string& domain_name(std::int32_t domain) const {
-    return problem_.domains[static_cast<std::size_t>(domain)].name;
+    return problem_.domains[as_size(domain)].name;
   }
 
   Record formulas(const std::vector<Formula>& formulas) const {
@@ -151,7 +152,7 @@ class Writer {
   Record record_of(const CertificateLeaf& leaf) const {
     using Kind = CertificateLeaf::Kind;
     Record box = Record::object(), bounds = Record::array();
-    for (std::size_t d = 0; d < leaf.levels.size(); ++d) {
+    for (const auto d : indices(leaf.levels)) {
       box[problem_.domains[d].name] = leaf.levels[d];
     }
     for (const LeafBound& b : leaf.bounds) {
@@ -227,17 +228,17 @@ class Writer {
 bool is_confirmed(const Certificate& certificate, const ProofFacts& facts) {
   if (facts.is_definition) return true;
   if (facts.run_objective < 0) return false;
-  const auto j = static_cast<std::size_t>(facts.run_objective);
+  const auto j = as_size(facts.run_objective);
   return std::ranges::all_of(certificate.front, [&](const CertifiedPoint& point) {
-    const auto run = facts.runs.find(point.configuration);
-    return run != facts.runs.end() && run->second.interval.low <= point.interval[j].high &&
-           run->second.interval.high >= point.interval[j].low;
+    const auto* run = find_value(facts.runs, point.configuration);
+    return run && run->interval.low <= point.interval[j].high &&
+           run->interval.high >= point.interval[j].low;
   });
 }
 
 double joint_alpha(const Certifier& certifier, const ProofFacts& facts) {
   double out = 0;
-  for (std::size_t k = 0; k < facts.evidence.size(); ++k) {
+  for (const auto k : indices(facts.evidence)) {
     const bool counts = certifier.kernels()[k].status == KernelStatus::measured;
     if (counts) out += 1 - facts.evidence[k].confidence;
   }

@@ -1,13 +1,14 @@
 #include "search/certify/upper_archive.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
 
 bool at_least_as_good(std::span<const double> a, std::span<const double> b) {
-  for (std::size_t j = 0; j < a.size(); ++j) {
+  for (const auto j : indices(a)) {
     if (!(a[j] <= b[j])) return false;
   }
   return true;
@@ -24,7 +25,7 @@ double gap_of_one(double upper, double bound, bool is_maximised) {
 double relative_gap(std::span<const double> upper, std::span<const double> bound,
                     std::span<const bool> is_maximised) {
   double out = 0;
-  for (std::size_t j = 0; j < upper.size(); ++j) {
+  for (const auto j : indices(upper)) {
     out = std::max(out, gap_of_one(upper[j], bound[j], is_maximised[j]));
   }
   return out;
@@ -42,7 +43,7 @@ std::optional<std::uint64_t> UpperArchive::dominator(std::span<const double> bou
   if (last_ < members_.size() && at_least_as_good(members_[last_].upper, bound)) {
     return members_[last_].configuration;
   }
-  for (std::size_t i = 0; i < members_.size(); ++i) {
+  for (const auto i : indices(members_)) {
     if (!at_least_as_good(members_[i].upper, bound)) continue;
     last_ = i;
     return members_[i].configuration;

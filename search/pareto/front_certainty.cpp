@@ -1,11 +1,13 @@
 #include "search/pareto/front_certainty.hpp"
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
 // a <= b in every objective.
 bool reaches(std::span<const double> a, std::span<const double> b) {
-  for (std::size_t k = 0; k < a.size(); ++k) {
+  for (const auto k : indices(a)) {
     if (a[k] > b[k]) return false;
   }
   return true;
@@ -16,7 +18,7 @@ bool reaches(std::span<const double> a, std::span<const double> b) {
 std::vector<FrontClass> front_classes(std::span<const Objectives> low,
                                       std::span<const Objectives> high) {
   std::vector<FrontClass> out(low.size(), FrontClass::certain);
-  for (std::size_t i = 0; i < low.size(); ++i) {
+  for (const auto i : indices(low)) {
     for (std::size_t j = 0; j < low.size() && out[i] != FrontClass::out; ++j) {
       if (i == j) continue;
       if (dominates(high[j], low[i])) {
@@ -32,7 +34,7 @@ std::vector<FrontClass> front_classes(std::span<const Objectives> low,
 std::vector<std::size_t> rivals(std::size_t i, std::span<const Objectives> low,
                                 std::span<const Objectives> high) {
   std::vector<std::size_t> out;
-  for (std::size_t j = 0; j < low.size(); ++j) {
+  for (const auto j : indices(low)) {
     if (i != j && reaches(low[j], high[i]) && !dominates(high[i], low[j])) out.push_back(j);
   }
   return out;
@@ -44,7 +46,7 @@ void FrontMembership::add(std::span<const Objectives> draw) {
 }
 
 double FrontMembership::probability(std::size_t configuration) const {
-  return draws_ == 0 ? 0 : static_cast<double>(times_[configuration]) / draws_;
+  return draws_ == 0 ? 0 : as_double(times_[configuration]) / draws_;
 }
 
 }  // namespace halmark

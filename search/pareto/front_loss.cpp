@@ -4,21 +4,21 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
 std::vector<Objectives> at(std::span<const Objectives> points,
                            std::span<const std::size_t> indices) {
-  std::vector<Objectives> out;
-  for (const std::size_t i : indices) out.push_back(points[i]);
-  return out;
+  return mapped(indices, [&](const std::size_t i) { return points[i]; });
 }
 
 }  // namespace
 
 Objectives front_reference(std::span<const Objectives> front) {
   Objectives out(front.front().size());
-  for (std::size_t m = 0; m < out.size(); ++m) {
+  for (const auto m : indices(out)) {
     const auto by = [&](const Objectives& p) { return p[m]; };
     const double low = std::ranges::min(front, {}, by)[m];
     const double high = std::ranges::max(front, {}, by)[m];
@@ -56,13 +56,13 @@ double FrontLoss::Draw::loss() const { return 1 - hypervolume(reported, referenc
 
 double FrontLoss::probability_above(double share) const {
   const auto above = std::ranges::count_if(draws_, [&](const Draw& d) { return d.loss() > share; });
-  return draws_.empty() ? 0 : static_cast<double>(above) / static_cast<double>(draws_.size());
+  return draws_.empty() ? 0 : as_double(above) / as_double(draws_.size());
 }
 
 double FrontLoss::expected() const {
   double sum = 0;
   for (const Draw& d : draws_) sum += d.loss();
-  return draws_.empty() ? 0 : std::max(0.0, sum / static_cast<double>(draws_.size()));
+  return draws_.empty() ? 0 : std::max(0.0, sum / as_double(draws_.size()));
 }
 
 std::vector<double> FrontLoss::gains(std::size_t configuration) const {
@@ -75,13 +75,13 @@ std::vector<double> FrontLoss::gains(std::size_t configuration) const {
 double FrontLoss::gain(std::size_t configuration) const {
   const std::vector<double> each = gains(configuration);
   const double sum = std::accumulate(each.begin(), each.end(), 0.0);
-  return each.empty() ? 0 : sum / static_cast<double>(each.size());
+  return each.empty() ? 0 : sum / as_double(each.size());
 }
 
 double FrontLoss::membership(std::size_t configuration) const {
   const auto times = std::ranges::count_if(
       draws_, [&](const Draw& d) { return std::ranges::binary_search(d.front, configuration); });
-  return draws_.empty() ? 0 : static_cast<double>(times) / static_cast<double>(draws_.size());
+  return draws_.empty() ? 0 : as_double(times) / as_double(draws_.size());
 }
 
 }  // namespace halmark

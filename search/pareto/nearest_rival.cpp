@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -16,18 +17,17 @@ std::optional<NearestRival> nearest_rival(std::span<const std::vector<double>> d
                                           std::size_t chosen) {
   std::optional<NearestRival> out;
   if (draws.empty()) return out;
-  for (std::size_t c = 0; c < draws.front().size(); ++c) {
+  for (const auto c : indices(draws.front())) {
     if (c == chosen) continue;
     std::vector<double> ratios;
     for (const std::vector<double>& draw : draws)
       ratios.push_back(std::log(draw[c] / draw[chosen]));
     const auto better = std::ranges::count_if(ratios, [](double ratio) { return ratio < 0; });
     // The middle 68.3 % of a normal distribution are two standard deviations wide.
-    const NearestRival one{
-        .rival = c,
-        .behind = std::expm1(median(ratios)),
-        .probability = static_cast<double>(better) / static_cast<double>(ratios.size()),
-        .deviation = (quantile(ratios, 0.8413) - quantile(ratios, 0.1587)) / 2};
+    const NearestRival one{.rival = c,
+                           .behind = std::expm1(median(ratios)),
+                           .probability = as_double(better) / as_double(ratios.size()),
+                           .deviation = (quantile(ratios, 0.8413) - quantile(ratios, 0.1587)) / 2};
     const bool is_nearer = !out || one.probability > out->probability ||
                            (one.probability == out->probability && one.behind < out->behind);
     if (is_nearer) out = one;

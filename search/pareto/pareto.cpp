@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
+
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
 
 std::vector<std::size_t> lexicographic_order(std::span<const Objectives> points) {
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices(points), std::identity());
   std::ranges::stable_sort(order, [&](auto a, auto b) { return points[a] < points[b]; });
   return order;
 }
@@ -104,7 +104,7 @@ double hypervolume_3d(std::vector<Objectives> points, std::span<const double> re
   std::ranges::sort(points, {}, [](const Objectives& p) { return p[2]; });
   Area area(reference[0], reference[1]);
   double volume = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (const auto i : indices(points)) {
     area.insert(points[i][0], points[i][1]);
     const double top = i + 1 < points.size() ? points[i + 1][2] : reference[2];
     volume += area.area() * (top - points[i][2]);
@@ -125,13 +125,12 @@ double slices(std::vector<Objectives> points, std::span<const double> reference)
   std::ranges::sort(points, {}, [&](const Objectives& p) { return p[last]; });
   double volume = 0;
   std::vector<Objectives> below;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (const auto i : indices(points)) {
     below.emplace_back(points[i].begin(), points[i].end() - 1);
     const double top = i + 1 < points.size() ? points[i + 1][last] : reference[last];
     if (top <= points[i][last]) continue;
     const auto keep = non_dominated(below);
-    std::vector<Objectives> front;
-    for (const std::size_t k : keep) front.push_back(below[k]);
+    std::vector<Objectives> front = mapped(keep, [&](const std::size_t k) { return below[k]; });
     below = std::move(front);
     volume += slices(below, reference.first(last)) * (top - points[i][last]);
   }
@@ -142,7 +141,7 @@ double slices(std::vector<Objectives> points, std::span<const double> reference)
 
 bool dominates(std::span<const double> a, std::span<const double> b) {
   bool better = false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (const auto i : indices(a)) {
     if (a[i] > b[i]) return false;
     better = better || a[i] < b[i];
   }
@@ -163,11 +162,9 @@ std::vector<std::size_t> non_dominated(std::span<const Objectives> points) {
 
 std::vector<int> non_dominated_ranks(std::span<const Objectives> points) {
   std::vector<int> ranks(points.size(), -1);
-  std::vector<std::size_t> left(points.size());
-  std::iota(left.begin(), left.end(), std::size_t{0});
+  auto left = mapped(indices(points), std::identity());
   for (int rank = 0; !left.empty(); ++rank) {
-    std::vector<Objectives> rest;
-    for (const std::size_t i : left) rest.push_back(points[i]);
+    std::vector<Objectives> rest = mapped(left, [&](const std::size_t i) { return points[i]; });
     for (const std::size_t k : non_dominated(rest)) ranks[left[k]] = rank;
     std::erase_if(left, [&](std::size_t i) { return ranks[i] >= 0; });
   }
@@ -182,10 +179,10 @@ std::vector<double> crowding_distances(std::span<const Objectives> points,
   const int worst = *std::ranges::max_element(ranks);
   for (int rank = 0; rank <= worst; ++rank) {
     std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < points.size(); ++i) {
+    for (const auto i : indices(points)) {
       if (ranks[i] == rank) members.push_back(i);
     }
-    for (std::size_t d = 0; d < points.front().size(); ++d) {
+    for (const auto d : indices(points.front())) {
       std::ranges::stable_sort(members, {}, [&](std::size_t i) { return points[i][d]; });
       const double span = points[members.back()][d] - points[members.front()][d];
       distance[members.front()] = distance[members.back()] = inf;
@@ -201,7 +198,7 @@ double hypervolume(std::span<const Objectives> points, std::span<const double> r
   std::vector<Objectives> inside;
   for (const Objectives& p : points) {
     bool is_inside = true;
-    for (std::size_t d = 0; d < p.size(); ++d) is_inside = is_inside && p[d] < reference[d];
+    for (const auto d : indices(p)) is_inside = is_inside && p[d] < reference[d];
     if (is_inside) inside.push_back(p);
   }
   return inside.empty() ? 0 : slices(std::move(inside), reference);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "search/pareto/pareto.hpp"
 #include "search/samplers/sobol_sequence.hpp"
 #include "search/samplers/variation.hpp"
@@ -33,7 +34,7 @@ class Anneal : public Proposer {
     if (t.outcome != TrialOutcome::complete) return;
     low_.resize(t.objectives.size(), t.objectives.front());
     high_.resize(t.objectives.size(), t.objectives.front());
-    for (std::size_t m = 0; m < low_.size(); ++m) {
+    for (const auto m : indices(low_)) {
       if (!current_) low_[m] = high_[m] = t.objectives[m];
       low_[m] = std::min(low_[m], t.objectives[m]);
       high_[m] = std::max(high_[m], t.objectives[m]);
@@ -45,7 +46,7 @@ class Anneal : public Proposer {
   bool is_accepted(const Trial& current, const Trial& next, std::size_t trial) const {
     if (!dominates(current.objectives, next.objectives)) return true;
     double behind = 0;
-    for (std::size_t m = 0; m < low_.size(); ++m) {
+    for (const auto m : indices(low_)) {
       if (high_[m] > low_[m]) {
         behind += (next.objectives[m] - current.objectives[m]) / (high_[m] - low_[m]);
       }

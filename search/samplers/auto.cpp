@@ -11,6 +11,7 @@
 #include <array>
 #include <map>
 
+#include "core/lists.hpp"
 #include "search/proposer.hpp"
 #include "search/samplers/listed.hpp"
 #include "search/samplers/selection.hpp"
@@ -58,7 +59,7 @@ class Auto : public Sampler {
         is_grid_(space.is_countable() && (space.size() <= start_trials ||
                                           (options.trials > 0 && space.size() <= options.trials))),
         start_(start_of(space, options, is_grid_)) {
-    for (std::size_t k = 0; k < sources.size(); ++k) {
+    for (const auto k : indices(sources)) {
       credits_[k].successes = sources[k].prior;
       if (!is_grid_ && k != listed) {
         members_.push_back(make_sampler(sources[k].name, space, options));
@@ -77,10 +78,10 @@ class Auto : public Sampler {
     }
     if (history_.size() < start_trials) return out + start + ", to begin with";
     const auto shares = shares_at(history_.size());
-    for (std::size_t k = 0; k < sources.size(); ++k) {
+    for (const auto k : indices(sources)) {
       if (!has(k)) continue;
       out += (k == 0 ? "" : ", ") + std::string(sources[k].name) + ' ' +
-             std::to_string(static_cast<int>(std::lround(100 * shares[k]))) + " %";
+             std::to_string(as_int(std::lround(100 * shares[k]))) + " %";
     }
     return out;
   }
@@ -157,13 +158,13 @@ class Auto : public Sampler {
   Shares shares_at(std::size_t trial) const {
     Shares out{};
     double sum = 0;
-    for (std::size_t k = 0; k < out.size(); ++k) {
+    for (const auto k : indices(out)) {
       if (trial < sources[k].first || !has(k)) continue;
       out[k] = credits_[k].successes / credits_[k].trials;
       sum += out[k];
     }
     double total = 0;
-    for (std::size_t k = 0; k < out.size(); ++k) {
+    for (const auto k : indices(out)) {
       if (trial < sources[k].first || !has(k)) continue;
       out[k] = std::max(out[k] / sum, share_min);
       total += out[k];
@@ -177,7 +178,7 @@ class Auto : public Sampler {
     const Shares shares = shares_at(trial);
     double left = Stream(options_.seed, trial, purpose_source).uniform();
     std::size_t last = 0;
-    for (std::size_t k = 0; k < shares.size(); ++k) {
+    for (const auto k : indices(shares)) {
       if (shares[k] == 0) continue;
       last = k;
       left -= shares[k];
@@ -194,12 +195,12 @@ class Auto : public Sampler {
 
   // Of the source that proposed the trial; a uniform draw in its place is nobody's merit.
   void credit(std::size_t trial, double worth) {
-    const auto by = proposers_.find(trial);
+    const auto* by = find_value(proposers_, trial);
     std::size_t number = source_number(trial);
-    if (by != proposers_.end()) {
-      const auto named = std::ranges::find(sources, by->second, &Source::name);
+    if (by) {
+      const auto named = std::ranges::find(sources, *by, &Source::name);
       if (named == sources.end()) return;
-      number = static_cast<std::size_t>(named - sources.begin());
+      number = as_size(named - sources.begin());
     }
     Credit& c = credits_[number];
     c.successes = memory * c.successes + worth;
@@ -212,10 +213,10 @@ class Auto : public Sampler {
     if (t.objectives.size() == 1) return is_near_the_best(t) ? 1 : 0;
     const double gain = enter_front(t.objectives);
     const auto beaten = std::ranges::count_if(gains_, [&](double g) { return g < gain; });
-    const double among = static_cast<double>(gains_.size());
+    const double among = as_double(gains_.size());
     gains_.push_back(gain);
     if (gains_.size() > recent_gains) gains_.erase(gains_.begin());
-    return gain > 0 ? (static_cast<double>(beaten) + 1) / (among + 1) : 0;
+    return gain > 0 ? (as_double(beaten) + 1) / (among + 1) : 0;
   }
 
   bool is_near_the_best(const Trial& t) const {

@@ -4,6 +4,7 @@
 // nearest new neighbour is.
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "search/proposer.hpp"
 #include "search/samplers/sobol_sequence.hpp"
 #include "search/surrogate/minimise.hpp"
@@ -35,7 +36,7 @@ class Nlopt : public Proposer {
     const Point base = history().trials()[front[random.below(front.size())]].point;
     std::vector<std::size_t> loose;
     std::vector<double> start;
-    for (std::size_t d = 0; d < base.size(); ++d) {
+    for (const auto d : indices(base)) {
       const SearchDomain& domain = space().domains()[d];
       if (base[d] == absent || !domain.has_order() || domain.levels() == 1) continue;
       loose.push_back(d);
@@ -47,10 +48,10 @@ class Nlopt : public Proposer {
     surrogate_.features().append(base, row);
     const auto scalarised = [&](std::span<const double> x) {
       effort_.spend();
-      for (std::size_t i = 0; i < loose.size(); ++i) row[loose[i]] = x[i];
+      for (const auto i : indices(loose)) row[loose[i]] = x[i];
       const std::vector<double> means = surrogate_.scaled_means(row);
       double worst = -1e300, sum = 0;
-      for (std::size_t m = 0; m < means.size(); ++m) {
+      for (const auto m : indices(means)) {
         worst = std::max(worst, weights[m] * means[m]);
         sum += weights[m] * means[m];
       }
@@ -63,7 +64,7 @@ class Nlopt : public Proposer {
                                        .starts = 0,
                                        .seed = options_.seed});
     Point out = base;
-    for (std::size_t i = 0; i < loose.size(); ++i) {
+    for (const auto i : indices(loose)) {
       out[loose[i]] = space().domains()[loose[i]].from_unit(solution.at[i]);
     }
     out = space().settle(std::move(out), random.bits());

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "core/lists.hpp"
 #include "search/pareto/pareto.hpp"
 #include "search/proposer.hpp"
 #include "search/samplers/sobol_sequence.hpp"
@@ -73,7 +74,7 @@ class Nsga2 : public Proposer {
     if (slot == members_.size()) members_.emplace_back();
     members_[slot] = {.trial = trial};
     const Trial& t = history().trials()[trial];
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (const auto i : indices(members_)) {
       if ((alive_ >> i & 1) == 0) continue;
       const Trial& other = history().trials()[members_[i].trial];
       if (is_better(other, t)) members_[slot].better |= std::uint64_t{1} << i;
@@ -83,7 +84,7 @@ class Nsga2 : public Proposer {
     best_first_.push_back(slot);
     if (t.violation > 0) return;
     by_objective_.resize(std::max(by_objective_.size(), t.objectives.size()));
-    for (std::size_t m = 0; m < t.objectives.size(); ++m) {
+    for (const auto m : indices(t.objectives)) {
       auto& sorted = by_objective_[m];
       const auto at = std::ranges::upper_bound(sorted, t.objectives[m], {},
                                                [&](std::size_t i) { return value(i, m); });
@@ -107,7 +108,7 @@ class Nsga2 : public Proposer {
     std::uint64_t left = alive_;
     for (int rank = 0; left != 0; ++rank) {
       std::uint64_t peeled = 0;
-      for (std::size_t i = 0; i < members_.size(); ++i) {
+      for (const auto i : indices(members_)) {
         if ((left >> i & 1) == 0 || (members_[i].better & left) != 0) continue;
         members_[i].rank = rank;
         members_[i].crowding = 0;
@@ -115,7 +116,7 @@ class Nsga2 : public Proposer {
       }
       left &= ~peeled;
     }
-    for (std::size_t m = 0; m < by_objective_.size(); ++m) add_gaps(m);
+    for (const auto m : indices(by_objective_)) add_gaps(m);
     std::ranges::sort(best_first_, [&](std::size_t a, std::size_t b) {
       const Member &x = members_[a], &y = members_[b];
       if (x.rank != y.rank) return x.rank < y.rank;
@@ -133,7 +134,7 @@ class Nsga2 : public Proposer {
     std::array<Seen, 64> seen;
     const auto& sorted = by_objective_[objective];
     for (const std::size_t i : sorted) {
-      Seen& s = seen[static_cast<std::size_t>(members_[i].rank)];
+      Seen& s = seen[as_size(members_[i].rank)];
       if (s.first == none) s.first = i;
       s.last = i;
     }
@@ -144,7 +145,7 @@ class Nsga2 : public Proposer {
       seen[r].last = none;
     }
     for (const std::size_t i : sorted) {
-      const auto rank = static_cast<std::size_t>(members_[i].rank);
+      const auto rank = as_size(members_[i].rank);
       Seen& s = seen[rank];
       if (s.before_last != none && spans[rank] > 0) {
         members_[s.last].crowding +=

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/lists.hpp"
 #include "search/pareto/pareto.hpp"
 #include "search/samplers/sobol_sequence.hpp"
 #include "search/samplers/variation.hpp"
@@ -18,10 +19,9 @@ constexpr std::uint64_t purpose_child = 0x251a3;
 std::size_t das_dennis_count(std::size_t objectives, int divisions) {
   double out = 1;
   for (int k = 1; k <= divisions; ++k) {
-    out *= static_cast<double>(objectives - 1 + static_cast<std::size_t>(k)) / k;
+    out *= as_double(objectives - 1 + as_size(k)) / k;
   }
-  return out > static_cast<double>(directions_max) ? directions_max + 1
-                                                   : static_cast<std::size_t>(std::lround(out));
+  return out > as_double(directions_max) ? directions_max + 1 : as_size(std::lround(out));
 }
 
 // All vectors of `objectives` shares that are multiples of 1 / divisions and add up to one.
@@ -30,12 +30,12 @@ std::vector<Objectives> das_dennis(std::size_t objectives, int divisions) {
   Objectives at(objectives, 0);
   const auto fill = [&](auto& self, std::size_t m, int left) -> void {
     if (m + 1 == objectives) {
-      at[m] = static_cast<double>(left) / divisions;
+      at[m] = as_double(left) / divisions;
       out.push_back(at);
       return;
     }
     for (int k = 0; k <= left; ++k) {
-      at[m] = static_cast<double>(k) / divisions;
+      at[m] = as_double(k) / divisions;
       self(self, m + 1, left - k);
     }
   };
@@ -92,14 +92,14 @@ class Nsga3 : public Proposer {
     std::vector<Objectives> values;
     std::vector<std::size_t> feasible;
     ranks_.assign(members_.size(), std::numeric_limits<int>::max());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (const auto i : indices(members_)) {
       const Trial& t = history().trials()[members_[i]];
       if (t.violation > 0) continue;
       feasible.push_back(i);
       values.push_back(t.objectives);
     }
     const std::vector<int> ranks = non_dominated_ranks(values);
-    for (std::size_t k = 0; k < feasible.size(); ++k) ranks_[feasible[k]] = ranks[k];
+    for (const auto k : indices(feasible)) ranks_[feasible[k]] = ranks[k];
   }
 
   void remove_worst() {
@@ -107,7 +107,7 @@ class Nsga3 : public Proposer {
     std::size_t out = members_.size();
     if (worst == std::numeric_limits<int>::max()) {
       double most = -1;
-      for (std::size_t i = 0; i < members_.size(); ++i) {
+      for (const auto i : indices(members_)) {
         const double violation = history().trials()[members_[i]].violation;
         if (ranks_[i] == worst && violation > most) {
           most = violation;
@@ -117,8 +117,8 @@ class Nsga3 : public Proposer {
     } else {
       out = most_crowded(worst);
     }
-    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(out));
-    ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(out));
+    members_.erase(members_.begin() + as_int64(out));
+    ranks_.erase(ranks_.begin() + as_int64(out));
   }
 
   // The member of the rank farthest from its direction, where that direction has most members.
@@ -134,13 +134,13 @@ class Nsga3 : public Proposer {
     }
     std::vector<std::size_t> crowd(directions_.size(), 0), nearest(members_.size(), 0);
     std::vector<double> distance(members_.size(), 0);
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (const auto i : indices(members_)) {
       Objectives p = history().trials()[members_[i]].objectives;
-      for (std::size_t m = 0; m < objectives; ++m) {
+      for (const auto m : indices(objectives)) {
         p[m] = high[m] > low[m] ? (p[m] - low[m]) / (high[m] - low[m]) : 0;
       }
       distance[i] = std::numeric_limits<double>::infinity();
-      for (std::size_t k = 0; k < directions_.size(); ++k) {
+      for (const auto k : indices(directions_)) {
         const double d = squared_distance(p, directions_[k]);
         if (d >= distance[i]) continue;
         distance[i] = d;
@@ -149,7 +149,7 @@ class Nsga3 : public Proposer {
       ++crowd[nearest[i]];
     }
     std::size_t out = members_.size();
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (const auto i : indices(members_)) {
       if (ranks_[i] != rank) continue;
       const bool is_worse = out == members_.size() || crowd[nearest[i]] > crowd[nearest[out]] ||
                             (nearest[i] == nearest[out] && distance[i] > distance[out]);
@@ -161,7 +161,7 @@ class Nsga3 : public Proposer {
   // From a point to the line through the origin along a direction.
   static double squared_distance(const Objectives& p, const Objectives& direction) {
     double along = 0, length = 0, squares = 0;
-    for (std::size_t m = 0; m < p.size(); ++m) {
+    for (const auto m : indices(p)) {
       along += p[m] * direction[m];
       length += direction[m] * direction[m];
       squares += p[m] * p[m];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/lists.hpp"
 #include "search/proposer.hpp"
 #include "search/samplers/selection.hpp"
 #include "search/samplers/sobol_sequence.hpp"
@@ -31,8 +32,8 @@ class Pls : public Proposer {
   std::optional<Point> neighbour_of_front(std::uint64_t trial) {
     if (!is_ordered_) {
       const std::vector<std::size_t> front = non_dominated(values_);
-      std::vector<Objectives> members;
-      for (const std::size_t i : front) members.push_back(values_[i]);
+      std::vector<Objectives> members =
+          mapped(front, [&](const std::size_t i) { return values_[i]; });
       order_.clear();
       for (const std::size_t k : best_points(members, members.size())) {
         order_.push_back(trials_[front[k]]);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <queue>
 
+#include "core/lists.hpp"
 #include "search/surrogate/improvement.hpp"
 
 namespace halmark {
@@ -13,7 +14,7 @@ std::vector<std::size_t> by_crowding(std::span<const Objectives> points, std::si
   const std::vector<int> ranks(points.size(), 0);
   const std::vector<double> distance = crowding_distances(points, ranks);
   std::vector<std::size_t> order(points.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (const auto i : indices(order)) order[i] = i;
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](std::size_t i) { return distance[i]; });
   order.resize(std::min(count, order.size()));
@@ -32,7 +33,7 @@ std::vector<std::size_t> by_gain(std::span<const Objectives> points, std::size_t
   };
   std::priority_queue<Claim> claims;
   OpenRegion open({}, reference);
-  for (std::size_t i = 0; i < points.size(); ++i) claims.push({open.gain(points[i]), i, 0});
+  for (const auto i : indices(points)) claims.push({open.gain(points[i]), i, 0});
   std::vector<std::size_t> out;
   std::vector<Objectives> taken;
   while (out.size() < count && !claims.empty()) {
@@ -60,7 +61,7 @@ bool is_finite(const Objectives& p) {
 
 Objectives reference_beyond(std::span<const Objectives> points) {
   Objectives out(points.front().size());
-  for (std::size_t m = 0; m < out.size(); ++m) {
+  for (const auto m : indices(out)) {
     const auto by = [&](const Objectives& p) { return p[m]; };
     const double low = std::ranges::min(points, {}, by)[m];
     const double high = std::ranges::max(points, {}, by)[m];
@@ -71,13 +72,11 @@ Objectives reference_beyond(std::span<const Objectives> points) {
 
 std::vector<std::size_t> best_points(std::span<const Objectives> points, std::size_t count) {
   std::vector<std::size_t> out, left;
-  for (std::size_t i = 0; i < points.size(); ++i) left.push_back(i);
+  for (const auto i : indices(points)) left.push_back(i);
   while (out.size() < count && !left.empty()) {
-    std::vector<Objectives> rest;
-    for (const std::size_t i : left) rest.push_back(points[i]);
+    std::vector<Objectives> rest = mapped(left, [&](const std::size_t i) { return points[i]; });
     const std::vector<std::size_t> front = non_dominated(rest);
-    std::vector<Objectives> members;
-    for (const std::size_t k : front) members.push_back(rest[k]);
+    std::vector<Objectives> members = mapped(front, [&](const std::size_t k) { return rest[k]; });
     const std::size_t wanted = count - out.size();
     const bool has_regions = members.front().size() <= 3 && std::ranges::all_of(members, is_finite);
     for (const std::size_t k :
@@ -87,7 +86,7 @@ std::vector<std::size_t> best_points(std::span<const Objectives> points, std::si
     std::vector<bool> is_taken(left.size(), false);
     for (const std::size_t k : front) is_taken[k] = true;
     std::vector<std::size_t> next;
-    for (std::size_t k = 0; k < left.size(); ++k) {
+    for (const auto k : indices(left)) {
       if (!is_taken[k]) next.push_back(left[k]);
     }
     left = std::move(next);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/random/sobol.hpp>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -46,13 +47,13 @@ SobolSequence::~SobolSequence() = default;
 std::span<const double> SobolSequence::at(std::uint64_t index) {
   // The engine leaves out the origin, which is point 0.
   if (index != next_) {
-    generator_->engine.seed(static_cast<std::uint32_t>(index == 0 ? 0 : index - 1));
+    generator_->engine.seed(as_uint32(index == 0 ? 0 : index - 1));
     next_ = index;
   }
-  for (std::size_t d = 0; d < dimensions_; ++d) {
-    const std::uint32_t bits = index == 0 ? 0 : static_cast<std::uint32_t>(generator_->engine());
-    const auto key = static_cast<std::uint32_t>(hash_combine(seed_, d) >> 32);
-    point_[d] = static_cast<double>(scramble(bits, key)) * 0x1.0p-32;
+  for (const auto d : indices(dimensions_)) {
+    const std::uint32_t bits = index == 0 ? 0 : as_uint32(generator_->engine());
+    const auto key = as_uint32(hash_combine(seed_, d) >> 32);
+    point_[d] = as_double(scramble(bits, key)) * 0x1.0p-32;
   }
   ++next_;
   return point_;

@@ -4,6 +4,7 @@
 // parameters.
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "search/samplers/selection.hpp"
 #include "search/samplers/sobol_sequence.hpp"
 #include "search/surrogate/failure_model.hpp"
@@ -35,9 +36,8 @@ class Tpe : public Proposer {
     Stream random = stream(trial, purpose_draw);
     // Both forms take turns: each is blind where the other sees.
     const Form form = random.uniform() < 0.5 ? Form::joint : Form::independent;
-    const double dimensions =
-        form == Form::joint ? static_cast<double>(space().domains().size()) : 1;
-    const double n = static_cast<double>(good_.size() + 1);
+    const double dimensions = form == Form::joint ? as_double(space().domains().size()) : 1;
+    const double n = as_double(good_.size() + 1);
     const ParzenKernels kernels(space(), 0.2 * std::pow(n, -1 / (dimensions + 4)));
     const double risk_max = guard().is_awake() ? guard().risk_max() : 1;
     std::optional<Point> best;
@@ -61,8 +61,8 @@ class Tpe : public Proposer {
   }
 
   double score_of(const ParzenKernels& kernels, const Point& p, Form form) const {
-    const double failed = static_cast<double>(failed_.size());
-    const double w = failed / (failed + static_cast<double>(trials_.size()));
+    const double failed = as_double(failed_.size());
+    const double w = failed / (failed + as_double(trials_.size()));
     double bad = (1 - w) * rest_.density(kernels, p, form);
     if (w > 0) bad += w * failed_.density(kernels, p, form);
     // Mixtures blur what a failure says about its nearest neighbours: the odds there count, too.
@@ -84,13 +84,12 @@ class Tpe : public Proposer {
 
   void split() {
     if (is_split_) return;
-    const auto tenth =
-        static_cast<std::size_t>(std::ceil(good_share * static_cast<double>(values_.size())));
+    const auto tenth = as_size(std::ceil(good_share * as_double(values_.size())));
     std::vector<bool> is_good(values_.size(), false);
     for (const std::size_t i : best_points(values_, std::min(tenth, good_max))) is_good[i] = true;
     good_.clear();
     rest_.clear();
-    for (std::size_t i = 0; i < trials_.size(); ++i) {
+    for (const auto i : indices(trials_)) {
       (is_good[i] ? good_ : rest_).add(space(), history().trials()[trials_[i]].point);
     }
     is_split_ = true;

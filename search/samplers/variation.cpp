@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -23,13 +25,13 @@ void mutate(const Space& space, Point& point, std::size_t d, Stream& random) {
     point[d] = domain.from_unit(domain.unit(point[d]) + polynomial_step(random.uniform()));
     return;
   }
-  const auto last = static_cast<double>(levels - 1);
+  const auto last = as_double(levels - 1);
   if (!domain.has_order()) {
-    const auto other = static_cast<double>(random.below(levels - 1));
+    const auto other = as_double(random.below(levels - 1));
     point[d] = other < point[d] ? other : other + 1;
     return;
   }
-  const double spread = std::max(1.0, order_step * static_cast<double>(levels));
+  const double spread = std::max(1.0, order_step * as_double(levels));
   double step = std::round(spread * random.normal());
   if (step == 0) step = random.uniform() < 0.5 ? -1 : 1;
   double moved = point[d] + step;
@@ -41,11 +43,11 @@ Point child_of(const Space& space, const Point& first, const Point& second,
                const VariationRates& rates, Stream& random) {
   Point out = first;
   if (random.uniform() < rates.crossover) {
-    for (std::size_t d = 0; d < out.size(); ++d) {
+    for (const auto d : indices(out)) {
       if (random.uniform() < rates.swap) out[d] = second[d];
     }
   }
-  const double rate = rates.mutations / static_cast<double>(out.size());
+  const double rate = rates.mutations / as_double(out.size());
   bool is_mutated = false;
   for (std::size_t d = 0; d < out.size(); ++d) {
     if (random.uniform() >= rate) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 
@@ -10,7 +11,7 @@ namespace halmark {
 
 std::size_t Diagram::KeyHash::operator()(const std::vector<std::int32_t>& key) const {
   std::uint64_t out = key.size();
-  for (const std::int32_t x : key) out = hash_combine(out, static_cast<std::uint32_t>(x));
+  for (const std::int32_t x : key) out = hash_combine(out, as_uint32(x));
   return out;
 }
 
@@ -22,10 +23,10 @@ Diagram::Diagram(const SpaceRules& rules)
   when_users_.resize(depths);
   memo_.resize(depths);
   last_of_.assign(rules.rules().size(), 0);
-  for (std::size_t r = 0; r < rules.rules().size(); ++r) {
+  for (const auto r : indices(rules.rules())) {
     const auto& domains = rules.rules()[r].domains;
     bool is_touched = false;
-    for (std::size_t i = 0; i < depths; ++i) {
+    for (const auto i : indices(depths)) {
       if (!std::ranges::binary_search(domains, numbered[i])) continue;
       last_of_[r] = i;
       if (rules.rules()[r].expression) touching_[i].push_back(r);
@@ -36,7 +37,7 @@ Diagram::Diagram(const SpaceRules& rules)
       touching_[last_of_[r]].push_back(r);
     }
   }
-  for (std::size_t i = 0; i < depths; ++i) {
+  for (const auto i : indices(depths)) {
     for (std::size_t j = i + 1; j < depths; ++j) {
       const auto& when = rules.when(numbered[j]);
       if (when && std::ranges::binary_search(when->parameters(), numbered[i])) {
@@ -45,7 +46,7 @@ Diagram::Diagram(const SpaceRules& rules)
     }
   }
   nodes_.push_back({.count = 1});  // the end of every valid prefix
-  depth_of_.push_back(static_cast<std::uint32_t>(depths));
+  depth_of_.push_back(as_uint32(depths));
   root_ = build(0);
   count_discarded();
   memo_.clear();
@@ -59,17 +60,17 @@ std::vector<std::int32_t> Diagram::live_key(std::size_t depth) const {
   std::vector<std::int32_t> key(depth, -1);
   const auto show = [&](std::size_t i) {
     const double x = prefix_[numbered[i]];
-    key[i] = x == absent ? -2 : static_cast<std::int32_t>(x);
+    key[i] = x == absent ? -2 : as_int(x);
   };
-  for (std::size_t r = 0; r < rules_.rules().size(); ++r) {
+  for (const auto r : indices(rules_.rules())) {
     const Rule& rule = rules_.rules()[r];
     if (last_of_[r] < depth || rule.domains.empty()) continue;
     if (rule.expression && rule.expression->evaluate(operands_) == Truth::yes) continue;
-    for (std::size_t i = 0; i < depth; ++i) {
+    for (const auto i : indices(depth)) {
       if (key[i] == -1 && std::ranges::binary_search(rule.domains, numbered[i])) show(i);
     }
   }
-  for (std::size_t i = 0; i < depth; ++i) {
+  for (const auto i : indices(depth)) {
     if (key[i] == -1 && !when_users_[i].empty() && when_users_[i].back() >= depth) show(i);
   }
   return key;
@@ -86,8 +87,8 @@ std::uint32_t Diagram::build(std::size_t depth) {
   const Operand unbound = operands_[d];
   if (is_active) {
     for (std::size_t level = 0; level < rules_.levels(d); ++level) {
-      prefix_[d] = static_cast<double>(level);
-      operands_[d] = rules_.operand(d, static_cast<double>(level));
+      prefix_[d] = as_double(level);
+      operands_[d] = rules_.operand(d, as_double(level));
       to.push_back(onward(depth));
     }
   } else {
@@ -105,16 +106,16 @@ std::uint32_t Diagram::build(std::size_t depth) {
 std::int32_t Diagram::onward(std::size_t depth) {
   for (const std::size_t r : touching_[depth]) {
     if (rules_.judge(r, prefix_, operands_, last_of_[r] == depth) == Truth::no) {
-      return -static_cast<std::int32_t>(r) - 1;
+      return -as_int(r) - 1;
     }
   }
-  return static_cast<std::int32_t>(build(depth + 1));
+  return as_int(build(depth + 1));
 }
 
 std::uint32_t Diagram::node_of(std::size_t depth, bool is_active,
                                const std::vector<std::int32_t>& to) {
   std::uint64_t hash = hash_combine(depth, is_active);
-  for (const std::int32_t t : to) hash = hash_combine(hash, static_cast<std::uint32_t>(t));
+  for (const std::int32_t t : to) hash = hash_combine(hash, as_uint32(t));
   const auto [begin, end] = alike_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const Node& n = nodes_[it->second];
@@ -130,16 +131,16 @@ std::uint32_t Diagram::node_of(std::size_t depth, bool is_active,
                   "shorten a domain, or let constraints name fewer parameters");
   }
   Node node{.count = 0,
-            .first_edge = static_cast<std::uint32_t>(edges_.size()),
-            .edges = static_cast<std::uint32_t>(to.size()),
+            .first_edge = as_uint32(edges_.size()),
+            .edges = as_uint32(to.size()),
             .is_active = is_active};
   for (const std::int32_t t : to) {
     edges_.push_back({.to = t, .before = node.count});
-    if (t >= 0) node.count += nodes_[static_cast<std::size_t>(t)].count;
+    if (t >= 0) node.count += nodes_[as_size(t)].count;
   }
-  const auto id = static_cast<std::uint32_t>(nodes_.size());
+  const auto id = as_uint32(nodes_.size());
   nodes_.push_back(node);
-  depth_of_.push_back(static_cast<std::uint32_t>(depth));
+  depth_of_.push_back(as_uint32(depth));
   alike_.emplace(hash, id);
   return id;
 }
@@ -156,13 +157,12 @@ void Diagram::count_discarded() {
   for (std::size_t id = nodes_.size(); id-- > 1;) {
     const Node& n = nodes_[id];
     if (ways[id] == 0) continue;
-    for (std::size_t e = 0; e < n.edges; ++e) {
+    for (const auto e : indices(n.edges)) {
       const std::int32_t to = edges_[n.first_edge + e].to;
       if (to >= 0) {
-        ways[static_cast<std::size_t>(to)] += ways[id];
+        ways[as_size(to)] += ways[id];
       } else {
-        discarded_[rules_.rules()[static_cast<std::size_t>(-to - 1)].name] +=
-            ways[id] * below[depth_of_[id] + 1];
+        discarded_[rules_.rules()[as_size(-to - 1)].name] += ways[id] * below[depth_of_[id] + 1];
       }
     }
   }
@@ -179,8 +179,8 @@ void Diagram::write(std::uint64_t index, Point& point) const {
         std::prev(std::upper_bound(begin, begin + n.edges, index,
                                    [](std::uint64_t i, const Edge& e) { return i < e.before; }));
     index -= edge->before;
-    point[d] = n.is_active ? static_cast<double>(edge - begin) : absent;
-    at = static_cast<std::uint32_t>(edge->to);
+    point[d] = n.is_active ? as_double(edge - begin) : absent;
+    at = as_uint32(edge->to);
   }
 }
 
@@ -190,13 +190,12 @@ bool Diagram::write_from_unit(std::span<const double> u, Point& point) const {
   for (const std::size_t d : rules_.numbered()) {
     const Node& n = nodes_[at];
     const Edge* begin = &edges_[n.first_edge];
-    const auto index =
-        std::min(n.count - 1, static_cast<std::uint64_t>(u[d] * static_cast<double>(n.count)));
+    const auto index = std::min(n.count - 1, as_uint64(u[d] * as_double(n.count)));
     const Edge* edge =
         std::prev(std::upper_bound(begin, begin + n.edges, index,
                                    [](std::uint64_t i, const Edge& e) { return i < e.before; }));
-    point[d] = n.is_active ? static_cast<double>(edge - begin) : absent;
-    at = static_cast<std::uint32_t>(edge->to);
+    point[d] = n.is_active ? as_double(edge - begin) : absent;
+    at = as_uint32(edge->to);
   }
   return true;
 }
@@ -210,12 +209,12 @@ std::optional<std::uint64_t> Diagram::find(const Point& point) const {
     std::size_t e = 0;
     if (n.is_active) {
       if (!rules_.is_inside(d, point[d])) return std::nullopt;
-      e = static_cast<std::size_t>(point[d]);
+      e = as_size(point[d]);
     }
     const Edge& edge = edges_[n.first_edge + e];
     if (edge.to < 0) return std::nullopt;
     index += edge.before;
-    at = static_cast<std::uint32_t>(edge.to);
+    at = as_uint32(edge.to);
   }
   if (nodes_[at].count == 0) return std::nullopt;
   return index;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "search/space/diagram.hpp"
@@ -46,7 +47,7 @@ std::uint64_t Space::product() const {
   if (domains().empty()) return 0;
   if (rules_->numbered().size() < domains().size()) return uncountable;
   std::uint64_t out = 1;
-  for (std::size_t d = 0; d < domains().size(); ++d) out *= rules_->levels(d);
+  for (const auto d : indices(domains())) out *= rules_->levels(d);
   return out;
 }
 
@@ -79,7 +80,7 @@ bool Space::contains(const Point& point) const {
   if (!diagram_->find(point)) return false;
   if (is_countable()) return true;
   const Operands operands = rules_->operands(point);
-  for (std::size_t d = 0; d < point.size(); ++d) {
+  for (const auto d : indices(point)) {
     if (rules_->is_numbered(d)) continue;
     if (rules_->is_active(d, operands) != (point[d] != absent)) return false;
     if (point[d] != absent && !rules_->is_inside(d, point[d])) return false;
@@ -90,7 +91,7 @@ bool Space::contains(const Point& point) const {
 std::uint64_t Space::identity(const Point& valid_point) const {
   if (is_countable()) return index(valid_point);
   std::uint64_t out = valid_point.size();
-  for (std::size_t d = 0; d < valid_point.size(); ++d) {
+  for (const auto d : indices(valid_point)) {
     // -0.0 and 0.0 are one value.
     const double x = valid_point[d] == 0 ? 0.0 : valid_point[d];
     if (x != absent) out = hash_combine(hash_combine(out, d), std::bit_cast<std::uint64_t>(x));
@@ -107,7 +108,7 @@ std::optional<Point> Space::from_unit(std::span<const double> u) const {
     const std::uint64_t levels = rules_->levels(d);
     const SearchDomain& domain = domains()[d];
     out[d] = levels == 0 || domain.is_log ? domain.from_unit(u[d])
-                                          : std::floor(u[d] * static_cast<double>(levels));
+                                          : std::floor(u[d] * as_double(levels));
   }
   return rules_->meets_outer_rules(out) ? std::optional(std::move(out)) : std::nullopt;
 }
@@ -121,7 +122,7 @@ std::optional<Point> Space::draw(std::uint64_t seed, std::uint64_t& attempts) co
   std::vector<double> u(domains().size());
   for (std::uint64_t attempt = 0; attempt < even_draws_max && attempts > 0; ++attempt, --attempts) {
     const std::uint64_t key = hash_combine(seed, attempt);
-    for (std::size_t d = 0; d < u.size(); ++d) u[d] = uniform_01(hash_u64(key, d));
+    for (const auto d : indices(u)) u[d] = uniform_01(hash_u64(key, d));
     if (auto out = from_unit(u)) return out;
     if (size() == 0) break;
   }
@@ -145,8 +146,7 @@ Point Space::settle(Point point, std::uint64_t seed) const {
     } else if (point[d] == absent) {
       const double u = uniform_01(hash_u64(seed, d));
       const std::uint64_t levels = rules_->levels(d);
-      point[d] =
-          levels == 0 ? domains()[d].from_unit(u) : std::floor(u * static_cast<double>(levels));
+      point[d] = levels == 0 ? domains()[d].from_unit(u) : std::floor(u * as_double(levels));
     }
   }
   return point;
@@ -172,18 +172,18 @@ std::vector<Point> Space::neighbours_along(std::size_t d, const Point& valid_poi
     const std::uint64_t first = is_long ? uniform_below(hash_combine(seed, d), levels) : 0;
     std::uint64_t step = is_long ? levels / choices_max : 1;
     while (std::gcd(step, levels) != 1) ++step;
-    for (std::uint64_t v = 0; v < std::min(levels, choices_max); ++v) {
-      add(static_cast<double>((first + v * step) % levels));
+    for (const std::uint64_t v : below(std::min(levels, choices_max))) {
+      add(as_double((first + v * step) % levels));
     }
     return out;
   }
   if (levels > 0) {
     if (x > 0) add(x - 1);
-    if (x + 1 < static_cast<double>(levels)) add(x + 1);
+    if (x + 1 < as_double(levels)) add(x + 1);
   }
   // One level of a long order is no step.
   if (levels == 0 || levels > short_order) {
-    for (std::uint64_t k = 0; k < 2; ++k) {
+    for (const std::uint64_t k : below(2)) {
       const double step = reach * normal(hash_combine(seed, 2 * d + k));
       add(domain.from_unit(domain.unit(x) + step));
     }
@@ -202,7 +202,7 @@ std::vector<Point> Space::neighbours(const Point& valid_point, std::uint64_t see
 
 Setting Space::setting(const Point& point) const {
   Setting out;
-  for (std::size_t d = 0; d < point.size(); ++d) {
+  for (const auto d : indices(point)) {
     if (point[d] != absent) out.emplace_back(domains()[d].name, domains()[d].value(point[d]));
   }
   return out;
@@ -213,11 +213,10 @@ Point Space::point_of(const Setting& setting) const {
   for (const auto& [name, value] : setting) {
     const auto it = std::ranges::find(domains(), name, &SearchDomain::name);
     if (it == domains().end()) {
-      std::vector<std::string> known;
-      for (const SearchDomain& domain : domains()) known.push_back(domain.name);
+      auto known = mapped(domains(), &SearchDomain::name);
       throw refused("the space has no parameter '" + name + "'", {}, suggestion(name, known));
     }
-    const auto d = static_cast<std::size_t>(it - domains().begin());
+    const auto d = as_size(it - domains().begin());
     const auto x = it->coordinate(value);
     if (!x) throw refused("'" + text_of(value) + "' is outside of the domain of '" + name + "'");
     out[d] = *x;

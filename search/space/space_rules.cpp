@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -16,7 +17,7 @@ constexpr double numbered_points_max = 0x1.0p62;
 std::string too_many_points(double combinations, const std::vector<SearchDomain>& domains,
                             const std::vector<std::uint64_t>& levels) {
   const auto longest = std::ranges::max_element(levels) - levels.begin();
-  const auto d = static_cast<std::size_t>(longest);
+  const auto d = as_size(longest);
   return "the space has " + number_text(combinations, 2) + " combinations, and " +
          number_text(numbered_points_max, 2) + " can be numbered: shorten its lists, '" +
          domains[d].name + "' with " + std::to_string(levels[d]) + " values first";
@@ -28,8 +29,7 @@ bool is_integral(const ParamValue& v) { return std::holds_alternative<std::int64
 Operand hull(const SearchDomain& domain) {
   switch (domain.kind) {
     case DomainKind::integer:
-      return Operand::integers_between(static_cast<std::int64_t>(domain.low),
-                                       static_cast<std::int64_t>(domain.high));
+      return Operand::integers_between(as_int64(domain.low), as_int64(domain.high));
     case DomainKind::real:
       return Operand::reals_between(domain.low, domain.high);
     default:
@@ -68,7 +68,7 @@ SpaceRules::SpaceRules(std::vector<SearchDomain> domains, std::vector<Constraint
       if (it == domains_.end()) {
         throw refused("constraint '" + c.name + "' names no domain '" + name + "'");
       }
-      rule.domains.push_back(static_cast<std::size_t>(it - domains_.begin()));
+      rule.domains.push_back(as_size(it - domains_.begin()));
     }
     std::ranges::sort(rule.domains);
     rules_.push_back(std::move(rule));
@@ -81,7 +81,7 @@ SpaceRules::SpaceRules(std::vector<SearchDomain> domains, std::vector<Constraint
                       .expression = std::move(expression)});
   }
   choose_numbered();
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
+  for (const auto r : indices(rules_)) {
     const bool is_outer =
         std::ranges::any_of(rules_[r].domains, [&](std::size_t d) { return !is_numbered_[d]; });
     if (is_outer && !rules_[r].expression) {
@@ -91,14 +91,10 @@ SpaceRules::SpaceRules(std::vector<SearchDomain> domains, std::vector<Constraint
   }
 }
 
-std::vector<std::string> SpaceRules::names() const {
-  std::vector<std::string> out;
-  for (const SearchDomain& domain : domains_) out.push_back(domain.name);
-  return out;
-}
+std::vector<std::string> SpaceRules::names() const { return mapped(domains_, &SearchDomain::name); }
 
 void SpaceRules::add_when(const std::map<std::string, ParamValue>& facts) {
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
+  for (const auto d : indices(domains_)) {
     when_.emplace_back();
     if (domains_[d].when.empty()) continue;
     const std::string where = "domain '" + domains_[d].name + "', when";
@@ -115,13 +111,13 @@ void SpaceRules::add_when(const std::map<std::string, ParamValue>& facts) {
 void SpaceRules::choose_numbered() {
   is_numbered_.assign(domains_.size(), true);
   double product = 1;
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
+  for (const auto d : indices(domains_)) {
     bool numbered = levels_[d] > 0 && levels_[d] <= numbered_levels_max;
     if (when_[d]) {
       for (const std::size_t p : when_[d]->parameters()) numbered = numbered && is_numbered_[p];
     }
     is_numbered_[d] = numbered;
-    if (numbered) product *= static_cast<double>(levels_[d]);
+    if (numbered) product *= as_double(levels_[d]);
   }
   std::set<std::size_t> named;
   for (const Rule& rule : rules_) named.insert(rule.domains.begin(), rule.domains.end());
@@ -130,7 +126,7 @@ void SpaceRules::choose_numbered() {
   }
   while (product > numbered_points_max) {
     std::optional<std::size_t> longest;
-    for (std::size_t d = 0; d < domains_.size(); ++d) {
+    for (const auto d : indices(domains_)) {
       const bool is_range =
           domains_[d].kind == DomainKind::integer || domains_[d].kind == DomainKind::real;
       if (!is_numbered_[d] || named.contains(d) || !is_range) continue;
@@ -138,32 +134,31 @@ void SpaceRules::choose_numbered() {
     }
     if (!longest) throw refused(too_many_points(product, domains_, levels_));
     is_numbered_[*longest] = false;
-    product /= static_cast<double>(levels_[*longest]);
+    product /= as_double(levels_[*longest]);
   }
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
+  for (const auto d : indices(domains_)) {
     level_operands_.emplace_back();
     if (!is_numbered_[d]) continue;
     numbered_.push_back(d);
-    for (std::uint64_t level = 0; level < levels_[d]; ++level) {
-      const ParamValue value = domains_[d].value(static_cast<double>(level));
+    for (const std::uint64_t level : below(levels_[d])) {
+      const ParamValue value = domains_[d].value(as_double(level));
       // Views of text point at the domain's own values, which stay where they are.
-      level_operands_[d].push_back(Operand::of(
-          domains_[d].values.empty() ? value
-                                     : domains_[d].values[static_cast<std::size_t>(level)]));
+      level_operands_[d].push_back(
+          Operand::of(domains_[d].values.empty() ? value : domains_[d].values[as_size(level)]));
     }
   }
 }
 
 Operand SpaceRules::operand(std::size_t domain, double coordinate) const {
   if (coordinate == absent) return {};
-  if (is_numbered_[domain]) return level_operands_[domain][static_cast<std::size_t>(coordinate)];
+  if (is_numbered_[domain]) return level_operands_[domain][as_size(coordinate)];
   return Operand::of(domains_[domain].value(coordinate));  // a number: no text to outlive
 }
 
 Operands SpaceRules::operands(const Point& point) const {
   Operands out;
   out.reserve(point.size());
-  for (std::size_t d = 0; d < point.size(); ++d) out.push_back(operand(d, point[d]));
+  for (const auto d : indices(point)) out.push_back(operand(d, point[d]));
   return out;
 }
 
@@ -181,14 +176,14 @@ bool SpaceRules::is_active(std::size_t domain, const Operands& operands) const {
 
 bool SpaceRules::is_inside(std::size_t domain, double x) const {
   if (levels_[domain] > 0) {
-    return x >= 0 && x < static_cast<double>(levels_[domain]) && x == std::floor(x);
+    return x >= 0 && x < as_double(levels_[domain]) && x == std::floor(x);
   }
   return x >= domains_[domain].low && x <= domains_[domain].high;
 }
 
 std::optional<std::size_t> SpaceRules::broken(const Point& point) const {
   const Operands all = operands(point);
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
+  for (const auto r : indices(rules_)) {
     if (judge(r, point, all, true) == Truth::no) return r;
   }
   return std::nullopt;

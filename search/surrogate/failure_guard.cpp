@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -28,11 +29,11 @@ FailureGuard::FailureGuard(const Space& space, std::uint64_t seed)
       seed_(seed),
       features_(space),
       caution_(caution_max),
-      power_(static_cast<int>(std::clamp<std::size_t>(features_.width() / 2 + 1, 2, 6))) {}
+      power_(as_int(std::clamp<std::size_t>(features_.width() / 2 + 1, 2, 6))) {}
 
 double FailureGuard::weight(const double* a, const double* b) const {
   double squared = nearest;
-  for (std::size_t d = 0; d < features_.width(); ++d) squared += features_.squared(d, a[d], b[d]);
+  for (const auto d : indices(features_.width())) squared += features_.squared(d, a[d], b[d]);
   const double inverse = 1 / squared;
   double out = inverse;
   for (int k = 1; k < power_; ++k) out *= inverse;
@@ -89,26 +90,25 @@ double FailureGuard::share() const {
   for (const Place& place : places_) {
     if (place.probe.all > 0) sum += place.probe.failed / place.probe.all;
   }
-  return sum / static_cast<double>(places_.size());
+  return sum / as_double(places_.size());
 }
 
 bool FailureGuard::is_among_the_best(const Trial& complete) const {
   const auto better = std::ranges::count_if(
       complete_, [&](const Objectives& y) { return dominates(y, complete.objectives); });
-  return static_cast<double>(better) <= best_share * static_cast<double>(complete_.size());
+  return as_double(better) <= best_share * as_double(complete_.size());
 }
 
 // The mean of a Beta distribution over whether a trial at the border is worth it, uniform at first.
 double FailureGuard::border_share() const {
-  const double worth =
-      (1 + static_cast<double>(border_gains_)) / (2 + static_cast<double>(border_trials_));
+  const double worth = (1 + as_double(border_gains_)) / (2 + as_double(border_trials_));
   return std::min(border_share_max, border_share_earned * worth * worth);
 }
 
 bool FailureGuard::is_spent() const {
-  const auto trials = static_cast<double>(finished_ + 1);
-  return static_cast<double>(failures_ + 1) > part_of_uniform * share() * trials &&
-         static_cast<double>(border_trials_ + 1) > border_share() * trials;
+  const auto trials = as_double(finished_ + 1);
+  return as_double(failures_ + 1) > part_of_uniform * share() * trials &&
+         as_double(border_trials_ + 1) > border_share() * trials;
 }
 
 double FailureGuard::risk_max() const { return is_spent() ? caution_ * share() : 1; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -17,8 +19,7 @@ constexpr double prior_weight = 0.2;  // of the overall share of successes
 FailureModel::FailureModel(const Space& space) : space_(space), features_(space) {
   for (const SearchDomain& domain : space.domains()) {
     const std::uint64_t levels = domain.levels();
-    steps_.push_back(levels == 0 ? steps_max
-                                 : std::min(steps_max, static_cast<double>(levels) - 1));
+    steps_.push_back(levels == 0 ? steps_max : std::min(steps_max, as_double(levels) - 1));
   }
 }
 
@@ -31,7 +32,7 @@ void FailureModel::learn(const Trial& trial) {
 
 double FailureModel::closeness(const double* a, const double* b) const {
   double steps = 0;
-  for (std::size_t d = 0; d < steps_.size(); ++d) {
+  for (const auto d : indices(steps_)) {
     const double squared = features_.squared(d, a[d], b[d]);
     if (squared == 0) continue;
     const bool is_step = !features_.is_category(d) && a[d] >= 0 && b[d] >= 0;
@@ -44,11 +45,11 @@ double FailureModel::success(const Point& point) const {
   if (failures_ == 0) return 1;
   std::vector<double> row;
   features_.append(point, row);
-  const double all = static_cast<double>(is_ok_.size());
-  const double share = (all - static_cast<double>(failures_) + 1) / (all + 2);
+  const double all = as_double(is_ok_.size());
+  const double share = (all - as_double(failures_) + 1) / (all + 2);
   double ok = prior_weight * share, total = prior_weight;
   const double decay = std::log(per_step);
-  for (std::size_t i = 0; i < is_ok_.size(); ++i) {
+  for (const auto i : indices(is_ok_)) {
     const double steps = closeness(row.data(), &rows_[i * steps_.size()]);
     if (steps > 6) continue;
     const double weight = std::exp(decay * steps);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "search/surrogate/gaussian_kernel.hpp"
 
 namespace halmark {
@@ -16,10 +17,10 @@ struct Standard {
 Standard standard_of(std::span<const double> targets) {
   Standard out;
   for (const double y : targets) out.centre += y;
-  out.centre /= static_cast<double>(targets.size());
+  out.centre /= as_double(targets.size());
   double squares = 0;
   for (const double y : targets) squares += (y - out.centre) * (y - out.centre);
-  out.scale = std::sqrt(squares / static_cast<double>(targets.size()));
+  out.scale = std::sqrt(squares / as_double(targets.size()));
   if (!(out.scale > 0)) out.scale = 1;
   return out;
 }
@@ -44,10 +45,10 @@ std::optional<Covariance> covariance_of(const Features& features, std::span<cons
                  .slope = std::vector<double>(n * n),
                  .excess = std::vector<double>(n * n),
                  .factor = {}};
-  for (std::size_t d = 0; d < width; ++d) out.inverse_squares[d] = std::exp(-2 * parameters[d]);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto d : indices(width)) out.inverse_squares[d] = std::exp(-2 * parameters[d]);
+  for (const auto i : indices(n)) {
     std::vector<double> row(i + 1);
-    for (std::size_t j = 0; j < i; ++j) {
+    for (const auto j : indices(i)) {
       const gaussian::Parts k =
           gaussian::parts(features, out.inverse_squares, &rows[i * width], &rows[j * width]);
       row[j] = k.joint + out.share * (k.alone - k.joint);
@@ -63,7 +64,7 @@ std::optional<Covariance> covariance_of(const Features& features, std::span<cons
 // K^-1 = L^-T L^-1; row c is column c of L^-1.
 std::vector<double> inverse_of(const CholeskyFactor& factor, std::size_t n) {
   std::vector<double> out(n * n, 0);
-  for (std::size_t c = 0; c < n; ++c) {
+  for (const auto c : indices(n)) {
     double* x = &out[c * n];
     x[c] = 1 / factor.diagonal(c);
     for (std::size_t i = c + 1; i < n; ++i) {
@@ -88,8 +89,8 @@ std::vector<double> gradient_of(const Features& features, std::span<const double
   const std::vector<double>& a = weights.of_rows;
   std::vector<double> out(width + 2, 0);
   double trace_noise = 0, trace_share = 0;
-  const double count_d = static_cast<double>(width), each = k.share / count_d;
-  for (std::size_t i = 0; i < n; ++i) {
+  const double count_d = as_double(width), each = k.share / count_d;
+  for (const auto i : indices(n)) {
     for (std::size_t j = 0; j <= i; ++j) {
       // Both columns of L^-1 are zero above row i.
       const double w = a[i] * a[j] / weights.variance -
@@ -100,7 +101,7 @@ std::vector<double> gradient_of(const Features& features, std::span<const double
       }
       // d k / d log length; both triangles count.
       trace_share += w * k.excess[i * n + j];
-      for (std::size_t d = 0; d < width; ++d) {
+      for (const auto d : indices(width)) {
         const double s =
             k.inverse_squares[d] * features.squared(d, rows[i * width + d], rows[j * width + d]);
         out[d] += w * (k.slope[i * n + j] * s + each * gaussian::alone_slope(count_d * s));
@@ -115,7 +116,7 @@ std::vector<double> gradient_of(const Features& features, std::span<const double
 void add_prior_slopes(std::span<const double> parameters, std::vector<double>& gradient) {
   const std::size_t width = gradient.size() - 2;
   const double centre = gaussian::length_centre + gaussian::log_length_of(1, width);
-  for (std::size_t d = 0; d < width; ++d) {
+  for (const auto d : indices(width)) {
     gradient[d] -= (parameters[d] - centre) / (gaussian::length_spread * gaussian::length_spread);
   }
   gradient[width] -= (parameters[width] - gaussian::noise_centre) /
@@ -136,18 +137,18 @@ double GaussianProcess::likelihood(std::span<const double> rows, std::span<const
   Weights weights{.of_rows = std::vector<double>(n)};
   std::vector<double>& a = weights.of_rows;
   double log_determinant = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto i : indices(n)) {
     a[i] = (targets[i] - standard.centre) / standard.scale;
     log_determinant += 2 * std::log(k->factor.diagonal(i));
   }
   const std::vector<double> y = a;
   k->factor.solve_lower(a.data());
   k->factor.solve_upper(a.data());
-  const double count = static_cast<double>(n);
+  const double count = as_double(n);
   weights.variance = std::max(inner_product(y.data(), a.data(), n) / count, 1e-12);
   double out = -0.5 * (count * std::log(weights.variance) + log_determinant);
   const double centre = gaussian::length_centre + gaussian::log_length_of(1, width);
-  for (std::size_t d = 0; d < width; ++d) {
+  for (const auto d : indices(width)) {
     out -= 0.5 * std::pow((parameters[d] - centre) / gaussian::length_spread, 2);
   }
   out -= 0.5 * std::pow((parameters[width] - gaussian::noise_centre) / gaussian::noise_spread, 2);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "search/surrogate/gaussian_kernel.hpp"
 
 namespace halmark {
@@ -32,7 +33,7 @@ Features::Features(const Space& space) : space_(space) {
 }
 
 void Features::append(const Point& point, std::vector<double>& rows) const {
-  for (std::size_t d = 0; d < point.size(); ++d) {
+  for (const auto d : indices(point)) {
     rows.push_back(point[d] == absent ? -1
                    : is_category_[d]  ? point[d]
                                       : space_.domains()[d].unit(point[d]));
@@ -55,7 +56,7 @@ double GaussianProcess::climb(std::span<const double> rows, std::span<const doub
       highest = value;
       best = at;
     }
-    for (std::size_t p = 0; p < at.size(); ++p) {
+    for (const auto p : indices(at)) {
       const double turn = gradient[p] * previous[p];
       if (turn > 0) step[p] = std::min(step[p] * 1.3, 1.5);
       if (turn < 0) step[p] = std::max(step[p] * 0.5, 1e-3);
@@ -101,7 +102,7 @@ void GaussianProcess::clear() {
   noise_ = std::exp(parameters_[features_.width()]) + gaussian::noise_floor;
   share_ = gaussian::share_of(parameters_[features_.width() + 1]);
   inverse_squares_.resize(features_.width());
-  for (std::size_t d = 0; d < features_.width(); ++d) {
+  for (const auto d : indices(features_.width())) {
     inverse_squares_[d] = std::exp(-2 * parameters_[d]);
   }
 }
@@ -114,7 +115,7 @@ double GaussianProcess::correlation(const double* a, const double* b) const {
 bool GaussianProcess::add(std::span<const double> row, double target) {
   const std::size_t n = factor_.size(), width = features_.width();
   std::vector<double> k(n + 1);
-  for (std::size_t i = 0; i < n; ++i) k[i] = correlation(row.data(), &rows_[i * width]);
+  for (const auto i : indices(n)) k[i] = correlation(row.data(), &rows_[i * width]);
   k[n] = 1 + noise_;
   double jitter = jitter_first;
   while (!factor_.append(k)) {
@@ -122,7 +123,7 @@ bool GaussianProcess::add(std::span<const double> row, double target) {
     k[n] = 1 + noise_ + jitter;
     jitter *= 10;
   }
-  rows_.insert(rows_.end(), row.begin(), row.end());
+  append_all(rows_, row);
   const double* last = factor_.row(n);
   targets_.push_back((target - inner_product(last, targets_.data(), n)) / last[n]);
   ones_.push_back((1 - inner_product(last, ones_.data(), n)) / last[n]);
@@ -147,8 +148,7 @@ GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> row
   }
   if (n == 0) return {};
   const double centre = cross_ / one_squares_;
-  const double variance =
-      std::max((target_squares_ - centre * cross_) / static_cast<double>(n), 1e-300);
+  const double variance = std::max((target_squares_ - centre * cross_) / as_double(n), 1e-300);
   return {.mean = centre + probe.targets - centre * probe.ones,
           .deviation = std::sqrt(variance * std::max(1 - probe.squares, 1e-12))};
 }

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -21,7 +23,7 @@ double exponential_shortfall(double a, double mean, double s) {
 }
 
 double skewness(const std::vector<double>& values) {
-  const double n = static_cast<double>(values.size());
+  const double n = as_double(values.size());
   double mean = 0, second = 0, third = 0;
   for (const double v : values) mean += v / n;
   for (const double v : values) {
@@ -49,8 +51,7 @@ Belief::Curve curve_of(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax(values);
   if (low <= 0 && high >= 0) return Belief::Curve::plain;
   const auto curve = low > 0 ? Belief::Curve::exponent : Belief::Curve::negated;
-  std::vector<double> bent;
-  for (const double y : values) bent.push_back(on_curve(curve, y));
+  std::vector<double> bent = mapped(values, [&](const double y) { return on_curve(curve, y); });
   return std::abs(skewness(bent)) < std::abs(skewness(values)) ? curve : Belief::Curve::plain;
 }
 
@@ -94,12 +95,12 @@ OpenRegion::OpenRegion(std::span<const Objectives> points, std::span<const doubl
   std::vector<Objectives> inside;
   for (const Objectives& p : points) {
     bool is_inside = true;
-    for (std::size_t m = 0; m < objectives_; ++m) is_inside = is_inside && p[m] < reference[m];
+    for (const auto m : indices(objectives_)) is_inside = is_inside && p[m] < reference[m];
     if (!is_inside) continue;
     inside.push_back(p);
     inside.back().resize(3, 0);
   }
-  for (std::size_t m = 0; m < 3; ++m) {
+  for (const auto m : indices(3)) {
     edges_[m] = {-inf};
     if (m >= objectives_) {
       // A missing objective is a single slab of thickness one.
@@ -120,7 +121,7 @@ void OpenRegion::build_three(std::vector<Objectives> points) {
     std::size_t y, z;  // its upper edge, and where along the third objective it began
   };
   const auto at = [&](std::size_t m, double value) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(edges_[m], value) - edges_[m].begin());
+    return as_size(std::ranges::lower_bound(edges_[m], value) - edges_[m].begin());
   };
   const std::size_t x_end = edges_[0].size() - 1, y_end = edges_[1].size() - 1;
   const std::size_t z_end = edges_[2].size() - 1;
@@ -157,7 +158,7 @@ void OpenRegion::build_three(std::vector<Objectives> points) {
 template <class Shortfall>
 double OpenRegion::sum(const Shortfall& shortfall) const {
   std::vector<double> below[3];  // expected length below each edge
-  for (std::size_t m = 0; m < 3; ++m) {
+  for (const auto m : indices(3)) {
     below[m].reserve(edges_[m].size());
     for (const double edge : edges_[m]) {
       below[m].push_back(m < objectives_ ? shortfall(m, edge) : std::max(0.0, edge));

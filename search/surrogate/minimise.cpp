@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "search/samplers/sobol_sequence.hpp"
 
@@ -54,8 +55,7 @@ Minimum solve(nlopt_algorithm algorithm, const Objective& objective, std::span<c
              : result == NLOPT_ROUNDOFF_LIMITED ? "roundoff"
              : result > 0                       ? "xtol"
                                                 : "failure";
-  for (std::size_t i = 0; i < out.at.size(); ++i)
-    out.at[i] = std::clamp(out.at[i], low[i], high[i]);
+  for (const auto i : indices(out.at)) out.at[i] = std::clamp(out.at[i], low[i], high[i]);
   return out;
 }
 
@@ -81,10 +81,10 @@ Minimum minimise(const Objective& objective, std::span<const double> low,
     first = solve(NLOPT_GN_DIRECT_L, finite, low, high, first, options).at;
   Minimum best = local(first);
   SobolSequence sequence(low.size(), options.seed);
-  for (int s = 0; s < options.starts; ++s) {
-    const std::span<const double> u = sequence.at(static_cast<std::uint64_t>(s));
+  for (const int s : below(options.starts)) {
+    const std::span<const double> u = sequence.at(as_uint64(s));
     std::vector<double> from(low.size());
-    for (std::size_t i = 0; i < from.size(); ++i) from[i] = low[i] + u[i] * (high[i] - low[i]);
+    for (const auto i : indices(from)) from[i] = low[i] + u[i] * (high[i] - low[i]);
     Minimum other = local(from);
     other.evaluations += best.evaluations;
     if (other.value < best.value) {

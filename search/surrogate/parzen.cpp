@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr int redraws_max = 64;
 }  // namespace
 
 ParzenKernels::ParzenKernels(const Space& space, double width) : space_(&space), width_(width) {
-  for (std::size_t d = 0; d < space.domains().size(); ++d) {
+  for (const auto d : indices(space.domains())) {
     const SearchDomain& domain = space.domains()[d];
     const std::uint64_t levels = domain.levels();
     levels_.push_back(levels);
@@ -24,13 +26,13 @@ ParzenKernels::ParzenKernels(const Space& space, double width) : space_(&space),
     }
     std::vector<double>& table = tables_.back();
     table.assign(levels * (levels + 1), 1);
-    const double count = static_cast<double>(levels);
+    const double count = as_double(levels);
     // A neighbour must stay in reach however narrow the width.
     const double deviation = std::max(width * (count - 1), 0.5);
-    for (std::uint64_t c = 0; c < levels; ++c) {
+    for (const std::uint64_t c : below(levels)) {
       double sum = 0;
-      for (std::uint64_t x = 0; x < levels; ++x) {
-        const double steps = static_cast<double>(x) - static_cast<double>(c);
+      for (const std::uint64_t x : below(levels)) {
+        const double steps = as_double(x) - as_double(c);
         const double weight = domain.has_order()
                                   ? std::exp(-0.5 * steps * steps / (deviation * deviation))
                               : x == c ? 1 - width
@@ -39,14 +41,14 @@ ParzenKernels::ParzenKernels(const Space& space, double width) : space_(&space),
         sum += weight;
       }
       // Relative to the uniform density 1 / levels.
-      for (std::uint64_t x = 0; x < levels; ++x) table[x * (levels + 1) + c] *= count / sum;
+      for (const std::uint64_t x : below(levels)) table[x * (levels + 1) + c] *= count / sum;
     }
   }
 }
 
 double ParzenKernels::untabled_density(const double* x, const double* centre) const {
   double product = 1, exponent = 0;
-  for (std::size_t d = 0; d < levels_.size(); ++d) {
+  for (const auto d : indices(levels_)) {
     if (!tables_[d].empty() || x[d] == absent || centre[d] == absent) continue;
     const SearchDomain& domain = space_->domains()[d];
     const double z = (domain.unit(x[d]) - domain.unit(centre[d])) / width_;
@@ -70,22 +72,22 @@ double ParzenKernels::draw(std::size_t d, double centre, Stream& random) const {
     for (int k = 0; k < redraws_max && (u < 0 || u > 1); ++k) u = at + width_ * random.normal();
     return domain.from_unit(u);  // the nearer end, where none of them was inside
   }
-  const auto at = static_cast<std::size_t>(centre);
-  double left = random.uniform() * static_cast<double>(levels_[d]);
+  const auto at = as_size(centre);
+  double left = random.uniform() * as_double(levels_[d]);
   for (std::uint64_t x = 0; x + 1 < levels_[d]; ++x) {
     left -= tables_[d][x * (levels_[d] + 1) + at];
-    if (left < 0) return static_cast<double>(x);
+    if (left < 0) return as_double(x);
   }
-  return static_cast<double>(levels_[d] - 1);
+  return as_double(levels_[d] - 1);
 }
 
 void ParzenMixture::add(const Space& space, const Point& point) {
-  rows_.insert(rows_.end(), point.begin(), point.end());
+  append_all(rows_, point);
   width_ = point.size();
-  for (std::size_t d = 0; d < width_; ++d) {
+  for (const auto d : indices(width_)) {
     const std::uint64_t levels = space.domains()[d].levels();
     const bool is_level = levels > 0 && levels <= table_levels_max && point[d] != absent;
-    levels_.push_back(static_cast<std::uint16_t>(is_level ? static_cast<std::uint64_t>(point[d])
+    levels_.push_back(static_cast<std::uint16_t>(is_level ? as_uint64(point[d])
                                                           : std::min(levels, table_levels_max)));
   }
   ++count_;
@@ -98,13 +100,13 @@ double ParzenMixture::density(const ParzenKernels& kernels, const Point& point, 
 double ParzenMixture::joint_density(const ParzenKernels& kernels, const Point& point) const {
   // One column per parameter with few levels: a component costs a look-up and a product each.
   std::vector<std::pair<std::size_t, const double*>> columns;
-  for (std::size_t d = 0; d < width_; ++d) {
+  for (const auto d : indices(width_)) {
     if (point[d] == absent) continue;  // says nothing: uniform
     const auto column = kernels.column(d, point[d]);
     if (!column.empty()) columns.emplace_back(d, column.data());
   }
   double sum = 1;
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (const auto i : indices(count_)) {
     const std::uint16_t* levels = &levels_[i * width_];
     double product = 1;
     for (const auto& [d, column] : columns) product *= column[levels[d]];
@@ -113,22 +115,22 @@ double ParzenMixture::joint_density(const ParzenKernels& kernels, const Point& p
     }
     sum += product;
   }
-  return std::max(sum / static_cast<double>(count_ + 1), least_density);
+  return std::max(sum / as_double(count_ + 1), least_density);
 }
 
 double ParzenMixture::independent_density(const ParzenKernels& kernels, const Point& point) const {
   double product = 1;
-  for (std::size_t d = 0; d < width_; ++d) {
+  for (const auto d : indices(width_)) {
     if (point[d] == absent) continue;
     const auto column = kernels.column(d, point[d]);
     double sum = 1;
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (const auto i : indices(count_)) {
       const double centre = rows_[i * width_ + d];
       sum += !column.empty()    ? column[levels_[i * width_ + d]]
              : centre == absent ? 1
                                 : kernels.untabled_density(d, point[d], centre);
     }
-    product *= sum / static_cast<double>(count_ + 1);
+    product *= sum / as_double(count_ + 1);
   }
   return std::max(product, least_density);
 }
@@ -140,7 +142,7 @@ Point ParzenMixture::draw(const ParzenKernels& kernels, Form form, Stream& rando
   const std::optional<Point> prior = drawn(space, random.bits(), effort);
   std::size_t component = random.below(count_ + 1);
   Point out = prior.value_or(Point{});
-  for (std::size_t d = 0; d < out.size(); ++d) {
+  for (const auto d : indices(out)) {
     if (form == Form::independent) component = random.below(count_ + 1);
     if (component == count_) continue;
     const double centre = rows_[component * width_ + d];

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "search/samplers/selection.hpp"
 
 namespace halmark {
@@ -42,17 +43,17 @@ Surrogate::Surrogate(const History& history, const FailureGuard& guard, Effort& 
 // any of the others: the model must know what is bad, too.
 std::vector<std::size_t> Surrogate::observations(std::size_t trials, std::size_t count) const {
   std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < trials; ++i) {
+  for (const auto i : indices(trials)) {
     if (is_observed(history_.trials()[i])) out.push_back(i);
   }
   if (out.size() <= count) return out;
-  std::vector<Objectives> points;
-  for (const std::size_t i : out) points.push_back(history_.trials()[i].objectives);
+  std::vector<Objectives> points =
+      mapped(out, [&](const std::size_t i) { return history_.trials()[i].objectives; });
   std::vector<std::size_t> kept = best_points(points, count - count / 4);
   std::vector<bool> is_kept(out.size(), false);
   for (const std::size_t k : kept) is_kept[k] = true;
   std::vector<std::size_t> rest;
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (const auto k : indices(out)) {
     if (!is_kept[k]) rest.push_back(k);
   }
   Stream random(seed_, trials, purpose_kept);
@@ -71,9 +72,9 @@ void Surrogate::fit_lengths(std::size_t trials) {
   std::vector<double> rows;
   for (const std::size_t i : chosen) features_.append(history_.trials()[i].point, rows);
   outputs_.resize(history_.objectives());
-  for (std::size_t m = 0; m < outputs_.size(); ++m) {
-    std::vector<double> values;
-    for (const std::size_t i : chosen) values.push_back(history_.trials()[i].objectives[m]);
+  for (const auto m : indices(outputs_)) {
+    std::vector<double> values =
+        mapped(chosen, [&](const std::size_t i) { return history_.trials()[i].objectives[m]; });
     Output& output = outputs_[m];
     output.curve = curve_of(values);
     for (double& v : values) v = on_curve(output.curve, v);
@@ -130,10 +131,10 @@ bool Surrogate::prepare() {
 void Surrogate::rebuild(std::size_t trials) {
   late_.clear();
   presumed_.clear();
-  for (std::size_t m = 0; m < outputs_.size(); ++m) {
+  for (const auto m : indices(outputs_)) {
     Output& o = outputs_[m];
     o.process->clear();
-    for (std::size_t i = 0; i < trials; ++i) {
+    for (const auto i : indices(trials)) {
       const Trial& t = history_.trials()[i];
       if (is_observed(t) && !fits_curve(o.curve, t.objectives[m])) o.curve = Belief::Curve::plain;
     }
@@ -161,7 +162,7 @@ void Surrogate::add_observation(std::size_t trial) {
   const Trial& t = history_.trials()[trial];
   std::vector<double> row;
   features_.append(t.point, row);
-  for (std::size_t m = 0; m < outputs_.size(); ++m) {
+  for (const auto m : indices(outputs_)) {
     outputs_[m].process->add(row, on_curve(outputs_[m].curve, t.objectives[m]));
   }
 }
@@ -193,7 +194,7 @@ void Surrogate::observe(std::size_t trial) {
 void Surrogate::update_front(std::size_t trials) {
   std::vector<Objectives> points;
   std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < trials; ++i) {
+  for (const auto i : indices(trials)) {
     if (!is_observed(history_.trials()[i])) continue;
     numbers.push_back(i);
     points.push_back(history_.trials()[i].objectives);
@@ -212,7 +213,7 @@ void Surrogate::update_front(std::size_t trials) {
   // Reference: a tenth of the front's extent beyond its worst values.
   ideal_.resize(history_.objectives());
   reference_.resize(history_.objectives());
-  for (std::size_t m = 0; m < reference_.size(); ++m) {
+  for (const auto m : indices(reference_)) {
     const auto by = [&](const Objectives& p) { return p[m]; };
     const double low = std::ranges::min(values, {}, by)[m];
     const double high = std::ranges::max(values, {}, by)[m];
@@ -222,7 +223,7 @@ void Surrogate::update_front(std::size_t trials) {
   }
   // Boxes are cheap up to three objectives; of more, three change places from trial to trial.
   view_.clear();
-  for (std::size_t m = 0; m < reference_.size(); ++m) view_.push_back(m);
+  for (const auto m : indices(reference_)) view_.push_back(m);
   Stream random(seed_, trials, purpose_view);
   for (std::size_t k = 0; k < 3 && view_.size() > 3; ++k) {
     std::swap(view_[k], view_[k + random.below(view_.size() - k)]);

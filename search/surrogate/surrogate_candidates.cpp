@@ -1,6 +1,7 @@
 // Candidates, and which of them is proposed.
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "search/samplers/variation.hpp"
 #include "search/surrogate/surrogate.hpp"
 
@@ -40,7 +41,7 @@ void Surrogate::add_offspring(Stream& random, std::size_t count) {
   const auto any = [&]() -> const Point& {
     return history_.trials()[elite_[random.below(elite_.size())]].point;
   };
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const auto i : indices(count)) {
     const Point& first = any();
     const bool is_crossed = i % 2 == 0;
     add_candidate(child_of(space_, first, is_crossed ? any() : first,
@@ -65,7 +66,7 @@ double Surrogate::score(Candidate& candidate, double least) const {
   const std::vector<Belief> all = beliefs(candidate);
   // Most candidates are out of the question.
   Objectives hopeful;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (const auto i : indices(all)) {
     Belief low = all[i];
     low.mean -= optimism * low.deviation;
     hopeful.push_back(low.median());
@@ -133,7 +134,7 @@ void Surrogate::climb(Candidate& best, double risk_max, Stream& random) const {
 
 std::vector<double> Surrogate::scaled_means(std::span<const double> row) const {
   std::vector<double> out;
-  for (std::size_t m = 0; m < outputs_.size(); ++m) {
+  for (const auto m : indices(outputs_)) {
     const Belief belief{.curve = outputs_[m].curve, .mean = outputs_[m].process->predict(row).mean};
     out.push_back((belief.median() - ideal_[m]) / (reference_[m] - ideal_[m]));
   }

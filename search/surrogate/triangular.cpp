@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -22,7 +24,7 @@ double inner_product(const double* a, const double* b, std::size_t n) {
   Lanes sums[4] = {};
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) {
-    for (std::size_t lane = 0; lane < 4; ++lane) {
+    for (const auto lane : indices(4)) {
       sums[lane] += load(a + i + 2 * lane) * load(b + i + 2 * lane);
     }
   }
@@ -33,26 +35,26 @@ double inner_product(const double* a, const double* b, std::size_t n) {
 }
 
 bool CholeskyFactor::append(std::vector<double> next) {
-  for (std::size_t j = 0; j < size_; ++j) {
+  for (const auto j : indices(size_)) {
     next[j] = (next[j] - inner_product(next.data(), row(j), j)) / diagonal(j);
   }
   const double rest = next[size_] - inner_product(next.data(), next.data(), size_);
   if (!(rest > 0)) return false;
   next[size_] = std::sqrt(rest);
-  rows_.insert(rows_.end(), next.begin(), next.end());
+  append_all(rows_, next);
   ++size_;
   return true;
 }
 
 void CholeskyFactor::solve_lower(double* x) const {
-  for (std::size_t i = 0; i < size_; ++i) x[i] = (x[i] - inner_product(x, row(i), i)) / diagonal(i);
+  for (const auto i : indices(size_)) x[i] = (x[i] - inner_product(x, row(i), i)) / diagonal(i);
 }
 
 void CholeskyFactor::solve_upper(double* x) const {
   for (std::size_t i = size_; i-- > 0;) {
     x[i] /= diagonal(i);
     const double* r = row(i);
-    for (std::size_t k = 0; k < i; ++k) x[k] -= r[k] * x[i];
+    for (const auto k : indices(i)) x[k] -= r[k] * x[i];
   }
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
+#include "core/lists.hpp"
 #include "history/series.hpp"
 #include "history/view/device_comparison_view.hpp"
 #include "tune/requests/model_on_devices.hpp"
@@ -44,10 +45,9 @@ Action add_compare_devices(OptionSet& app) {
       return tune::model_on_devices_view(tune::model_on_devices(*of, step_folders()),
                                          stdout_columns());
     }
-    std::vector<history::WhatIf> what_ifs;
-    for (const std::string& text : *texts) {
-      what_ifs.push_back(history::parse_what_if(text, sides->names.size()));
-    }
+    std::vector<history::WhatIf> what_ifs = mapped(*texts, [&](const std::string& text) {
+      return history::parse_what_if(text, sides->names.size());
+    });
     const history::DeviceComparison comparison = history::compare_devices(
         tune::device_sides(*sides, config_dirs("devices")),
         {.floor = history::parse_floor(*floor, "--floor")}, std::move(what_ifs));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -155,8 +155,8 @@ std::string_view objective_name(Objective objective) { return row_of(objective).
 bool is_maximised(Objective objective) { return row_of(objective).is_maximised; }
 
 std::optional<Objective> parse_objective(std::string_view name) {
-  const auto row = std::ranges::find(rows, name, &ObjectiveRow::name);
-  return row == rows.end() ? std::nullopt : std::optional(row->objective);
+  const auto* row = find_or_null(rows, name, &ObjectiveRow::name);
+  return !row ? std::nullopt : std::optional(row->objective);
 }
 
 std::optional<Objective> parse_request_objective(std::string_view name) {

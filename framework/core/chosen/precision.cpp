@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark {
@@ -43,8 +44,8 @@ void Precision::set_linears(Dtype dtype) { qkv = output = ffn = experts = dtype;
 std::string_view kernel_kind_name(KernelKind kind) { return row_of(kind).name; }
 
 std::optional<KernelKind> parse_kernel_kind(std::string_view text) {
-  const auto row = std::ranges::find(kernel_kinds, text, &KernelKindRow::name);
-  if (row == kernel_kinds.end()) return std::nullopt;
+  const auto* row = find_or_null(kernel_kinds, text, &KernelKindRow::name);
+  if (!row) return std::nullopt;
   return row->kind;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -51,9 +51,9 @@ void SearchDomain::check(const std::string& where) {
   };
   if (kind == DomainKind::categorical || kind == DomainKind::ordinal) {
     if (values.empty()) wrong("is empty");
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (const auto i : indices(values)) {
       if (const auto x = number_of(values[i]); x && !std::isfinite(*x)) wrong("is not finite");
-      for (std::size_t k = 0; k < i; ++k) {
+      for (const auto k : indices(i)) {
         if (same(values[i], values[k])) wrong("repeats the value " + text_of(values[i]));
       }
     }
@@ -88,7 +88,7 @@ std::uint64_t SearchDomain::levels() const {
   if (kind == DomainKind::categorical || kind == DomainKind::ordinal) return values.size();
   if (kind == DomainKind::real && step == 0) return low == high ? 1 : 0;
   const double size = step == 0 ? 1 : step;
-  return static_cast<std::uint64_t>(std::llround((high - low) / size)) + 1;
+  return as_uint64(std::llround((high - low) / size)) + 1;
 }
 
 ParamValue SearchDomain::value(double coordinate) const {
@@ -97,7 +97,7 @@ ParamValue SearchDomain::value(double coordinate) const {
     case DomainKind::ordinal:
       return values.at(as_size(coordinate));
     case DomainKind::integer:
-      return static_cast<std::int64_t>(low + coordinate * (step == 0 ? 1 : step));
+      return as_int64(low + coordinate * (step == 0 ? 1 : step));
     case DomainKind::real:
       break;
   }
@@ -107,7 +107,7 @@ ParamValue SearchDomain::value(double coordinate) const {
 
 std::optional<double> SearchDomain::coordinate(const ParamValue& wanted) const {
   if (kind == DomainKind::categorical || kind == DomainKind::ordinal) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (const auto i : indices(values)) {
       if (same(values[i], wanted)) return as_double(i);
     }
     return std::nullopt;

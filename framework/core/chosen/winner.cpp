@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/latency.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -34,7 +35,7 @@ std::string Variant::text() const {
 }
 
 std::size_t Winner::tied() const {
-  return static_cast<std::size_t>(std::ranges::count(variants, true, &VariantTime::is_tied));
+  return as_size(std::ranges::count(variants, true, &VariantTime::is_tied));
 }
 
 std::string winner_key(const KernelCase& question) {
@@ -86,9 +87,9 @@ void WinnerTable::add(const Winner& winner) {
 
 KernelCase WinnerTable::with_winner(KernelCase kernel_case) const {
   if (!kernel_case.kernel.empty()) return kernel_case;
-  const auto found = chosen_.find(winner_key(kernel_case));
-  if (found == chosen_.end() || found->second.is_default) return kernel_case;
-  return variant_case(kernel_case, found->second);
+  const auto* found = find_value(chosen_, winner_key(kernel_case));
+  if (!found || found->is_default) return kernel_case;
+  return variant_case(kernel_case, *found);
 }
 
 }  // namespace halmark

@@ -10,6 +10,7 @@
 
 #include "core/input/input_file.hpp"
 #include "core/input/json_keys.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 
@@ -119,7 +120,7 @@ bool has_mark(const Traits& traits, FileFormat format, std::string_view mark, bo
     std::size_t at = 0;
     if (mark.starts_with('@')) {
       const auto [end, error] = std::from_chars(mark.data() + 1, mark.data() + mark.size(), at);
-      mark.remove_prefix(static_cast<std::size_t>(end - mark.data()) + 1);
+      mark.remove_prefix(as_size(end - mark.data()) + 1);
     } else if (!is_first) {
       return in.find(mark) != in.npos;
     }
@@ -145,9 +146,9 @@ bool fits(const Traits& traits, const FileKind& kind) {
 
 const FileKind* kind_of(const Traits& traits) {
   const auto kinds = file_kinds();
-  const auto found =
-      std::ranges::find_if(kinds, [&](const FileKind& kind) { return fits(traits, kind); });
-  return found == kinds.end() ? nullptr : &*found;
+  const auto* found =
+      find_or_null(kinds, true, [&](const FileKind& kind) { return fits(traits, kind); });
+  return found;
 }
 
 // A table is a known header, or one and a row with as many cells.
@@ -203,7 +204,7 @@ std::string with_names(std::string what, const char* of, const Words& names) {
   for (const std::string& name : names) {
     if (name.find('.') == std::string::npos) top.push_back(printable(name));
   }
-  for (std::size_t i = 0; i < std::min(top.size(), shown); ++i) {
+  for (const auto i : indices(std::min(top.size(), shown))) {
     what += (i == 0 ? std::string(" with the ") + of + " '" : ", '") + top[i] + '\'';
   }
   return top.size() > shown ? what + " and others" : what;

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -86,8 +86,8 @@ void InputFile::open_pipe() {
   if (is_pipe_) return;
   // A redirected file, of which something may have been read.
   const off_t at = std::max<off_t>(0, ::lseek(descriptor_, 0, SEEK_CUR));
-  begin_ = static_cast<std::uint64_t>(at);
-  bytes_ = static_cast<std::uint64_t>(std::max<off_t>(0, about.st_size - at));
+  begin_ = as_uint64(at);
+  bytes_ = as_uint64(std::max<off_t>(0, about.st_size - at));
   if (bytes_ > kind_.bytes_max)
     throw too_large("has " + std::to_string(bytes_) + " bytes", name_, kind_);
 }
@@ -99,7 +99,7 @@ void InputFile::open_file(const std::string& path) {
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor_ < 0 || ::fstat(descriptor_, &about) != 0) throw unreadable(name_, kind_, errno);
   require_regular(about, name_, kind_);
-  bytes_ = static_cast<std::uint64_t>(about.st_size);
+  bytes_ = as_uint64(about.st_size);
   if (bytes_ > kind_.bytes_max)
     throw too_large("has " + std::to_string(bytes_) + " bytes", name_, kind_);
   ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);

@@ -2,6 +2,7 @@
 
 #include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 
@@ -39,7 +40,7 @@ void from_json(const Json& in, Params& value) {
   for (const auto& [name, item] : in.items()) {
     std::int64_t number = 0;
     if (item.is_string()) {
-      number = static_cast<std::int64_t>(dtype_at(in, name));
+      number = as_int64(dtype_at(in, name));
     } else {
       read(item, number);
     }

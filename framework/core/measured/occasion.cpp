@@ -8,7 +8,7 @@
 #include <functional>
 #include <iterator>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t deciding_probes = 3;
 
 void keep_highest(std::vector<double>& highest, std::span<const double> rates) {
-  highest.insert(highest.end(), rates.begin(), rates.end());
+  append_all(highest, rates);
   std::ranges::sort(highest, std::greater<>());
   if (highest.size() > deciding_probes) highest.resize(deciding_probes);
 }
@@ -49,7 +49,7 @@ void drop_one(std::vector<Occasion>& occasions) {
 std::optional<std::int64_t> utc_seconds(std::string_view utc) {
   constexpr std::string_view form = "0000-00-00T00:00:00Z";
   if (utc.size() != form.size()) return std::nullopt;
-  for (std::size_t i = 0; i < form.size(); ++i) {
+  for (const auto i : indices(form)) {
     const bool is_digit = utc[i] >= '0' && utc[i] <= '9';
     if (form[i] == '0' ? !is_digit : utc[i] != form[i]) return std::nullopt;
   }
@@ -73,7 +73,7 @@ void observe(std::vector<Occasion>& occasions, std::string_view utc, std::span<c
   std::ranges::copy_if(rates, std::back_inserter(positive), [](double r) { return r > 0; });
   if (positive.empty()) return;
   Occasion seen{.utc = std::string(utc),
-                .probes = static_cast<std::int64_t>(positive.size()),
+                .probes = std::ssize(positive),
                 .median = median(positive),
                 .highest = {},
                 .is_busy = is_busy};

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -29,10 +29,10 @@ int binomial_rank(std::size_t n) {
   double probability = std::pow(0.5, as_double(n));  // P(X = 0)
   double tail = 0;
   int rank = -1;
-  for (std::size_t k = 0; k < n / 2; ++k) {
+  for (const auto k : indices(n / 2)) {
     tail += probability;
     if (2 * tail > 0.05) break;
-    rank = static_cast<int>(k);
+    rank = as_int(k);
     probability *= as_double(n - k) / as_double(k + 1);
   }
   return rank;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/text.hpp"
 
@@ -27,7 +28,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string join_quoted(const std::vector<std::string>& items) {
   std::string out;
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  for (const auto i : indices(items)) {
     if (i > 0) out += i + 1 == items.size() ? " or " : ", ";
     out += "'" + items[i] + "'";
   }

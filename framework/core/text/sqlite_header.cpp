@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/input/input_file.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -12,7 +13,7 @@ using Bytes = std::array<unsigned char, 100>;
 
 std::uint32_t big_endian(const Bytes& header, std::size_t at, int bytes) {
   std::uint32_t out = 0;
-  for (int i = 0; i < bytes; ++i) out = out << 8 | header[at + static_cast<std::size_t>(i)];
+  for (const int i : below(bytes)) out = out << 8 | header[at + static_cast<std::size_t>(i)];
   return out;
 }
 

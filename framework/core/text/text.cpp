@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -39,7 +41,7 @@ std::string lower_case(std::string_view text) {
 bool is_date(std::string_view text) {
   constexpr std::string_view form = "dddd-dd-dd";
   if (text.size() != form.size()) return false;
-  for (std::size_t i = 0; i < form.size(); ++i) {
+  for (const auto i : indices(form)) {
     const bool is_digit = text[i] >= '0' && text[i] <= '9';
     if (form[i] == 'd' ? !is_digit : text[i] != '-') return false;
   }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -68,7 +68,7 @@ std::int64_t BenchObject::count(const char* key) const {
   if (!(in >= 0 && in <= 1e15) || in != std::floor(in)) {
     throw refused(number_text(in) + " is no count", place(key));
   }
-  return static_cast<std::int64_t>(in);
+  return as_int64(in);
 }
 
 double BenchObject::time_ns(const char* key, double unit_ns) const {

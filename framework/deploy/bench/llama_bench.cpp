@@ -4,7 +4,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "deploy/bench/bench_field.hpp"
@@ -30,7 +30,7 @@ void check_samples(const BenchObject& row, double avg_ns, EngineStep& step) {
         "its mean is " + number_text(mean, 6) + " ns, and avg_ns says " + number_text(avg_ns, 6),
         list.where);
   }
-  step.samples = static_cast<std::int64_t>(samples.size());
+  step.samples = std::ssize(samples);
 }
 
 std::string device_of(const BenchObject& row) {
@@ -183,7 +183,7 @@ BenchRead llama_bench_steps(const std::string& text, const std::string& path,
       continue;
     }
     const BenchObject list{rows, path + ':'};
-    for (std::size_t i = 0; i < rows.size(); ++i) take(list.at(i));
+    for (const auto i : indices(rows)) take(list.at(i));
   }
   out.leave_out(other_lines, "lines of other programs");
   return out;

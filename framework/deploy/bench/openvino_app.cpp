@@ -1,8 +1,9 @@
 // benchmark_app of OpenVINO's Python package: the report of the C++ sample with other words for its
 // keys, and every figure as text (openvino/tools/benchmark/utils/statistics_report.py).
-#include <charconv>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "deploy/bench/bench_field.hpp"
 #include "deploy/bench/engine_bench.hpp"
 
@@ -11,12 +12,11 @@ namespace {
 
 double number(const BenchObject& in, const char* key) {
   const std::string text = in.text(key);
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const auto out = read_number<double>(text);
+  if (!out) {
     throw refused("'" + printable(text) + "' is no number", in.place(key));
   }
-  return out;
+  return *out;
 }
 
 double latency_ns(const BenchObject& results, const char* key) {
@@ -26,7 +26,7 @@ double latency_ns(const BenchObject& results, const char* key) {
 std::int64_t count(const BenchObject& in, const char* key) {
   const double out = number(in, key);
   if (!(out >= 0 && out <= 1e15)) throw refused("no count", in.place(key));
-  return static_cast<std::int64_t>(out);
+  return as_int64(out);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // OpenVINO: llm_bench's reports of generated text, and benchmark_app's of any graph.
-#include <charconv>
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "deploy/bench/bench_field.hpp"
 #include "deploy/bench/engine_bench.hpp"
 
@@ -29,7 +30,7 @@ void add_steps(const EngineStep& like, const std::map<std::string, PromptRows>& 
       step.output_tokens = rows.output_tokens;
       step.step_ns = figures.mean;
       step.deviation_ns = figures.deviation;
-      step.samples = static_cast<std::int64_t>(samples.size());
+      step.samples = std::ssize(samples);
       out.push_back(std::move(step));
     };
     add(rows.first_ns, "prefill", "latency of the first token");
@@ -74,7 +75,7 @@ BenchRead text_steps(const BenchObject& file) {
   std::map<std::string, PromptRows> prompts;
   BenchRead out{.steps = {}, .left_out = {}};
   LeftOut left;
-  for (std::size_t i = 0; i < results.value.size(); ++i) {
+  for (const auto i : indices(results.value)) {
     const BenchObject row = results.at(i);
     if (row.count("iteration") == 0) {
       ++left.warm_ups;
@@ -148,9 +149,8 @@ struct CsvRow {
   const std::string& text(const char* column) const { return cells[columns.at(column)]; }
   std::optional<double> number(const char* column) const {
     const std::string& in = text(column);
-    double out = 0;
-    const auto [end, error] = std::from_chars(in.data(), in.data() + in.size(), out);
-    if (error != std::errc() || end != in.data() + in.size()) return std::nullopt;
+    const auto out = read_number<double>(in);
+    if (!out) return std::nullopt;
     return out;
   }
   std::int64_t count(const char* column) const {
@@ -158,7 +158,7 @@ struct CsvRow {
     if (!out || *out < 0 || *out > 1e15) {
       throw refused("'" + printable(text(column)) + "' is no count", where + ':' + column);
     }
-    return static_cast<std::int64_t>(*out);
+    return as_int64(*out);
   }
   void take(const char* column, std::vector<double>& into) const {
     if (text(column).empty() || text(column) == "NA") return;
@@ -175,7 +175,7 @@ const char* const csv_columns[] = {
 std::map<std::string, std::size_t> columns_of(const std::string& header, const std::string& path) {
   std::map<std::string, std::size_t> out;
   const std::vector<std::string> names = cells_of(header);
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (const auto i : indices(names)) {
     if (out.emplace(names[i], i).second) continue;
     throw refused("column '" + printable(names[i]) + "' stands twice", path + ":1");
   }

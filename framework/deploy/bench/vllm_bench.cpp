@@ -41,7 +41,7 @@ EngineStep latency_step(const BenchObject& file, const StatedFacts& stated) {
                       " s, and avg_latency says " + number_text(out.step_ns / second_ns, 8),
                   list.where);
   }
-  out.samples = static_cast<std::int64_t>(samples.size());
+  out.samples = std::ssize(samples);
   out.deviation_ns = figures.deviation;  // std_latency, which older releases leave out
   return out;
 }

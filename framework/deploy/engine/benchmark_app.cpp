@@ -149,9 +149,8 @@ CheckedLayer check_layer(const ModelSpec& spec, const Deployment& deployment,
 }
 
 report::View layer_view(const CheckedLayer& l) {
-  report::TextTable table({"one layer of", "predicted", "from", "engine measured", "least", "calls",
-                           "engine / predicted"},
-                          {false, true, false, true, true, true, true});
+  report::TextTable table({"one layer of", ">predicted", "from", ">engine measured", ">least",
+                           ">calls", ">engine / predicted"});
   const bool is_predicted = l.predicted_ns > 0;
   const double ratio = is_predicted ? l.measured.step_ns / l.predicted_ns : 0;
   table.add({report::clean_text(l.key),

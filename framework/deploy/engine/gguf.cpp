@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 
@@ -71,9 +72,9 @@ std::string header_of(const GgufFile& file) {
   std::uint64_t offset = 0;
   for (const GgufTensor& t : file.tensors) {
     put(out, t.name);
-    put(out, static_cast<std::uint32_t>(t.shape.size()));
-    for (const std::int64_t n : t.shape) put(out, static_cast<std::uint64_t>(n));
-    put(out, static_cast<std::uint32_t>(t.type));
+    put(out, as_uint32(t.shape.size()));
+    for (const std::int64_t n : t.shape) put(out, as_uint64(n));
+    put(out, as_uint32(t.type));
     put(out, offset);
     offset += aligned(tensor_bytes(t));
   }
@@ -100,10 +101,10 @@ void add_values(std::string& out, GgufType type, bool is_gain, std::uint64_t see
       put(out, is_gain ? 1.0F : std::bit_cast<float>(std::uint32_t{bf16_bits(r)} << 16));
       return;
     case GgufType::bf16:
-      for (int i = 0; i < 4; ++i) put(out, bf16_bits(r >> (16 * i)));
+      for (const int i : below(4)) put(out, bf16_bits(r >> (16 * i)));
       return;
     case GgufType::f16:
-      for (int i = 0; i < 4; ++i) put(out, f16_bits(r >> (16 * i)));
+      for (const int i : below(4)) put(out, f16_bits(r >> (16 * i)));
       return;
     case GgufType::q8_0:
       put(out, block_scale);
@@ -142,7 +143,7 @@ GgufType gguf_type(const std::string& word) {
 
 std::uint64_t tensor_bytes(const GgufTensor& t) {
   std::uint64_t values = 1;
-  for (const std::int64_t n : t.shape) values *= static_cast<std::uint64_t>(n);
+  for (const std::int64_t n : t.shape) values *= as_uint64(n);
   if (t.type == GgufType::q8_0) return values / block_values * block_bytes;
   return values * (t.type == GgufType::f32 ? 4 : 2);
 }

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "host/process/interrupt.hpp"
 #include "serve/http_client.hpp"
@@ -152,7 +152,7 @@ std::vector<TokenTimes> LlamaServer::complete(const std::vector<std::vector<std:
   std::vector<std::exception_ptr> failures(prompts.size());
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < prompts.size(); ++i) {
+    for (const auto i : indices(prompts)) {
       threads.emplace_back([&, i] {
         try {
           out[i] = complete_one(prompts[i], generated);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::deploy {
@@ -28,7 +29,7 @@ void add_vocabulary(const ModelSpec& s, GgufFile& out) {
     tokens.push_back(std::string("<0x") + digits[b / 16] + digits[b % 16] + '>');
     types.push_back(byte);
   }
-  while (static_cast<std::int64_t>(tokens.size()) < s.vocab) {
+  while (std::ssize(tokens) < s.vocab) {
     tokens.push_back('t' + std::to_string(tokens.size()));
     types.push_back(normal);
   }
@@ -45,7 +46,7 @@ void add_facts(const ModelSpec& s, std::int64_t longest, GgufFile& out) {
   out.facts.emplace_back("general.architecture", architecture);
   out.facts.emplace_back("general.name", s.id + ", random weights");
   const auto add = [&](const char* key, std::int64_t value) {
-    out.facts.emplace_back(architecture + '.' + key, static_cast<std::uint32_t>(value));
+    out.facts.emplace_back(architecture + '.' + key, as_uint32(value));
   };
   add("vocab_size", s.vocab);
   add("context_length", std::max(longest, s.max_position.value_or(longest)));
@@ -126,7 +127,7 @@ GgufFile random_checkpoint(const ModelSpec& s, GgufType type, std::int64_t longe
   add_facts(s, longest, out);
   add_vocabulary(s, out);
   out.tensors.push_back({"token_embd.weight", {s.hidden, s.vocab}, type});
-  for (std::int64_t layer = 0; layer < s.layers; ++layer) add_layer(s, type, layer, out);
+  for (const std::int64_t layer : below(s.layers)) add_layer(s, type, layer, out);
   out.tensors.push_back({"output_norm.weight", {s.hidden}, GgufType::f32, true});
   if (!s.tied) out.tensors.push_back({"output.weight", {s.hidden, s.vocab}, type});
   return out;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "export/engine/launch_text.hpp"
@@ -65,7 +66,7 @@ std::vector<std::string> words_of(const Launch& launch, const Part& part) {
       out.push_back(is_file ? std::string(options_folder) + '/' + f.value : f.value);
   }
   out.insert(out.end(), {"--host", "0.0.0.0", "--port", std::to_string(port)});
-  out.insert(out.end(), part.more.begin(), part.more.end());
+  append_all(out, part.more);
   return out;
 }
 
@@ -135,11 +136,11 @@ std::vector<Part> parts_of(const Launch& launch, const PlacedServer& server,
   const SpanFlags& span = *launch.span;
   const std::string host = name + "-0";
   std::vector<Part> out;
-  for (std::size_t rank = 0; rank < server.nodes.size(); ++rank) {
+  for (const auto rank : indices(server.nodes)) {
     Part part{.name = name + '-' + std::to_string(rank),
               .role = rank == 0 ? "serve" : "follow",
               .node = nodes[server.nodes[rank]].name,
-              .devices = launch.devices_per_server / static_cast<int>(server.nodes.size())};
+              .devices = launch.devices_per_server / as_int(server.nodes.size())};
     const std::string address =
         span.address_port > 0 ? host + ':' + std::to_string(span.address_port) : host;
     part.more = {span.nodes,   std::to_string(server.nodes.size()),
@@ -197,7 +198,7 @@ std::vector<Json> manifests(const Deployment& d, const Launch& launch,
                      .replicas = count,
                      .devices = launch.devices_per_server});
   }
-  for (std::size_t i = 0; i < placement.servers.size(); ++i) {
+  for (const auto i : indices(placement.servers)) {
     if (placement.servers[i].nodes.size() == 1) continue;
     const std::string name = app + "-s" + std::to_string(i);
     const int meeting = launch.span->address_port > 0 ? launch.span->address_port : port;
@@ -221,7 +222,7 @@ TextFile manifest_file(const Deployment& d, const Launch& launch,
   for (const LaunchFlag& f : launch.flags) {
     comment(f.flag + (f.value.empty() ? "" : ' ' + f.value) + ": " + f.why);
   }
-  for (std::size_t i = 0; i < placement.servers.size(); ++i) {
+  for (const auto i : indices(placement.servers)) {
     comment("server " + std::to_string(i + 1) + " of " + std::to_string(placement.servers.size()) +
             ": " + place_text(placement.servers[i], nodes));
   }

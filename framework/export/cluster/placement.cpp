@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::exports {
@@ -40,7 +38,7 @@ class Splitting {
   std::optional<Cost> best(const Pool& pool, int servers) {
     if (servers == 0) return Cost{};
     const State state = state_of(pool, servers);
-    if (const auto known = known_.find(state); known != known_.end()) return known->second.cost;
+    if (const auto* known = find_value(known_, state)) return known->cost;
     if (known_.size() >= states_max) {
       throw refused("these nodes are of too many kinds to split servers over them exactly", {},
                     "list fewer nodes, or points with smaller servers");
@@ -58,7 +56,7 @@ class Splitting {
     return known_.at(state_of(pool, servers)).kinds;
   }
 
-  int groups_of_part(std::size_t parts) const { return groups_ / static_cast<int>(parts); }
+  int groups_of_part(std::size_t parts) const { return groups_ / as_int(parts); }
 
   Pool without(const Pool& pool, const std::vector<Kind>& kinds) const {
     Pool out = pool;
@@ -92,8 +90,7 @@ class Splitting {
   void judge(const Pool& pool, const std::vector<Kind>& chosen, int servers, Answer& out) {
     const auto rest = best(without(pool, chosen), servers - 1);
     if (!rest) return;
-    const auto fresh =
-        as_size(std::ranges::count(chosen, false, [](const Kind& kind) { return kind.is_used; }));
+    const auto fresh = as_size(std::ranges::count(chosen, false, &Kind::is_used));
     const Cost cost{rest->extra_parts + chosen.size() - 1, rest->new_nodes + fresh};
     if (!out.cost || cost < *out.cost) out = {cost, chosen};
   }
@@ -103,8 +100,7 @@ class Splitting {
 };
 
 Placement whole(const std::vector<int>& free, int groups, int servers) {
-  std::vector<std::size_t> order(free.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices(free), std::identity());
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return free[i] / groups; });
   Placement out;
   for (const std::size_t node : order) {
@@ -130,7 +126,7 @@ std::optional<Placement> split(std::vector<int> free, int groups, int servers) {
     pool = search.without(pool, kinds);
     std::vector<std::size_t> taken;
     for (const Kind& kind : kinds) {
-      for (std::size_t i = 0; i < free.size(); ++i) {
+      for (const auto i : indices(free)) {
         const bool is_free = !contains(taken, i);
         if (!is_free || free[i] != kind.free || is_used[i] != kind.is_used) continue;
         taken.push_back(i);
@@ -152,8 +148,7 @@ std::vector<int> capacities(std::span<const ClusterNode> nodes, int group_device
   std::vector<int> out;
   for (const ClusterNode& node : nodes) {
     int groups = 0;
-    for (const std::int64_t devices : node.domains)
-      groups += static_cast<int>(devices) / group_devices;
+    for (const std::int64_t devices : node.domains) groups += as_int(devices) / group_devices;
     out.push_back(groups);
   }
   return out;

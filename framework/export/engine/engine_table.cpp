@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -62,9 +62,9 @@ std::vector<std::int64_t> order_of(const std::string& version) {
 bool EngineTable::has_option(const std::string& key) const { return contains(options_file, key); }
 
 bool EngineTable::allows(const std::string& flag, const std::string& value) const {
-  const auto it = flags.find(flag);
-  if (it == flags.end()) return false;
-  const std::vector<std::string>& choices = it->second.choices;
+  const auto* it = find_value(flags, flag);
+  if (!it) return false;
+  const std::vector<std::string>& choices = it->choices;
   return choices.empty() || contains(choices, value);
 }
 

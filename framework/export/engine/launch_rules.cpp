@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::exports {
@@ -122,7 +122,7 @@ void refuse_for_all(const EngineTable& table, const Deployment& d) {
                  "prompts and tokens on servers of their own need a router between them, which is "
                  "not a flag of the engine");
   }
-  const auto may_use = static_cast<std::int64_t>(d.memory_fraction * as_double(d.device_bytes));
+  const auto may_use = as_int64(d.memory_fraction * as_double(d.device_bytes));
   if (d.device_bytes > 0 && d.rank.total() > may_use) {
     throw cannot(table, d,
                  "a rank needs " + gib_text(d.rank.total()) + " of the " + gib_text(may_use) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/text/text.hpp"
 #include "core/version.hpp"
@@ -24,7 +25,7 @@ std::string visible_devices(const Deployment& d, const Launch& launch, int index
                        : launch.servers;
   const std::int64_t first = index % on_node * launch.devices_per_server;
   std::string out;
-  for (int i = 0; i < launch.devices_per_server; ++i) {
+  for (const int i : below(launch.devices_per_server)) {
     append_item(out, ",", std::to_string(first + i));
   }
   return out;
@@ -66,7 +67,7 @@ std::string script(const Deployment& d, const Launch& launch) {
     out += comment(text + f.why);
   }
   if (launch.servers == 1) return out + "exec " + command_text(d, launch, 0) + '\n';
-  for (int i = 0; i < launch.servers; ++i) {
+  for (const int i : below(launch.servers)) {
     out += "# server " + std::to_string(i + 1) + " of " + std::to_string(launch.servers) + '\n' +
            command_text(d, launch, i) + " &\n";
   }
@@ -99,7 +100,7 @@ std::vector<std::string> deployment_lines(const Deployment& d, const Launch& lau
   out.push_back(figures_text(d));
   const auto own =
       launch.own_lines.empty() ? own_step_lines(d, launch.engine, {}) : launch.own_lines;
-  out.insert(out.end(), own.begin(), own.end());
+  append_all(out, own);
   if (d.rank.total() > 0) {
     out.push_back("peak rank memory: " + gib_text(d.rank.weights) + " of weights, " +
                   gib_text(d.rank.cache) + " of keys and values, " + gib_text(d.rank.activations) +

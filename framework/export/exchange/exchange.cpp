@@ -62,8 +62,8 @@ const std::array<Format, 9> formats = {{
 // The one that a tool with one time per row is shown.
 const Metric* time_of(const MetricRow& row) {
   for (const char* name : {"duration_ns", "latency_ns", "request_latency_ns"}) {
-    const auto it = std::ranges::find(row.metrics, name, &Metric::name);
-    if (it != row.metrics.end()) return &*it;
+    const auto* it = find_or_null(row.metrics, name, &Metric::name);
+    if (it) return it;
   }
   return nullptr;
 }

@@ -34,8 +34,8 @@ std::optional<std::int64_t> unix_ns(std::string utc) {
 
 // Name without its unit, and the unit.
 std::pair<std::string, std::string> name_and_unit(const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> endings = {
-      {{"_ns", "ns"}, {"_bytes", "By"}, {"_ratio", "1"}}};
+  constexpr std::pair<std::string_view, std::string_view> endings[] = {
+      {"_ns", "ns"}, {"_bytes", "By"}, {"_ratio", "1"}};
   for (const auto& [end, unit] : endings) {
     if (name.ends_with(end)) return {name.substr(0, name.size() - end.size()), std::string(unit)};
   }

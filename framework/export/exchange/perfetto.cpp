@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "export/exchange/exchange.hpp"
 
 namespace halmark::exports {
@@ -38,9 +39,7 @@ class Message {
   std::string take() { return std::move(bytes_); }
 
  private:
-  void tag(int field, unsigned wire_type) {
-    varint(static_cast<std::uint64_t>(field) << 3 | wire_type);
-  }
+  void tag(int field, unsigned wire_type) { varint(as_uint64(field) << 3 | wire_type); }
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>((value & 0x7f) | 0x80);
     bytes_ += static_cast<char>(value);
@@ -97,12 +96,12 @@ class Trace {
     if (const auto* text = std::get_if<std::string>(&note.second)) out.text(note_text, *text);
     if (const auto* real = std::get_if<double>(&note.second)) out.real(note_real, *real);
     if (const auto* integer = std::get_if<std::int64_t>(&note.second)) {
-      out.integer(note_integer, static_cast<std::uint64_t>(*integer));
+      out.integer(note_integer, as_uint64(*integer));
     }
     return out;
   }
 
-  static std::uint64_t whole_ns(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
+  static std::uint64_t whole_ns(double ns) { return as_uint64(std::llround(ns)); }
 
   void add_event(std::uint64_t ns, const Message& event) {
     Message out;

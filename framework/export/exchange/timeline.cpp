@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 
 namespace halmark::exports {
@@ -61,7 +61,7 @@ Slice trial_slice(const Measurement& row, double begin_ns) {
     note(out, "low_ns", row.duration_ns_interval.low);
     note(out, "high_ns", row.duration_ns_interval.high);
   }
-  note_count(out, "samples", static_cast<std::int64_t>(row.samples.size()));
+  note_count(out, "samples", std::ssize(row.samples));
   note_count(out, "executions_per_sample", row.repeat);
   return out;
 }
@@ -175,7 +175,7 @@ TimelineGroup kernel_timeline(const RunReport& report) {
 
 std::vector<TimelineGroup> front_timeline(const SearchedFront& front) {
   std::vector<TimelineGroup> out;
-  for (std::size_t i = 0; i < front.points.size(); ++i) {
+  for (const auto i : indices(front.points)) {
     const Evaluation& e = front.points[i];
     TimelineGroup group{.name = "point " + std::to_string(i + 1) + ": " + e.configuration.key(),
                         .tracks = {}};

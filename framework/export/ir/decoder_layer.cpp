@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "export/ir/ir_text.hpp"
@@ -76,10 +76,10 @@ class LayerGraph {
   // min(0, (position - key)) * 1e9.
   Tensor mask() {
     std::vector<std::int64_t> positions, keys;
-    for (std::int64_t i = 0; i < l_.new_tokens; ++i) {
+    for (const std::int64_t i : below(l_.new_tokens)) {
       positions.push_back(l_.context - l_.new_tokens + i);
     }
-    for (std::int64_t j = 0; j < l_.context; ++j) keys.push_back(j);
+    for (const std::int64_t j : below(l_.context)) keys.push_back(j);
     const auto in_f32 = [&](const std::vector<std::int64_t>& values, const Shape& shape) {
       const Tensor t = ir_.integers(values);
       return ir_.reshaped(ir_.apply("Convert", "opset1", "destination_type=\"f32\"", {t}, t.shape),
@@ -143,8 +143,8 @@ std::string bytes_of(const ConstantPlace& place, std::uint64_t stream) {
   std::string out;
   for (const std::int64_t value : place.integers) append(out, &value, sizeof value);
   if (!place.integers.empty()) return out;
-  for (std::int64_t i = 0; i < place.count; ++i) {
-    const double drawn = uniform_01(hash_u64(seed + stream, static_cast<std::uint64_t>(i)));
+  for (const std::int64_t i : below(place.count)) {
+    const double drawn = uniform_01(hash_u64(seed + stream, as_uint64(i)));
     const auto value = static_cast<float>(place.centre + place.spread * (2 * drawn - 1));
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);

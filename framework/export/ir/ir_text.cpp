@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark::exports {
@@ -25,7 +25,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
   Shape out = a.size() >= b.size() ? a : b;
   const Shape& less = a.size() >= b.size() ? b : a;
   const std::size_t shift = out.size() - less.size();
-  for (std::size_t i = 0; i < less.size(); ++i) out[shift + i] = std::max(out[shift + i], less[i]);
+  for (const auto i : indices(less)) out[shift + i] = std::max(out[shift + i], less[i]);
   return out;
 }
 
@@ -95,7 +95,7 @@ Tensor IrText::weights(const std::string& name, const Shape& shape, Dtype dtype,
 }
 
 Tensor IrText::integers(const std::vector<std::int64_t>& values) {
-  return constant("", {static_cast<std::int64_t>(values.size())}, "i64", integers_of(values));
+  return constant("", {std::ssize(values)}, "i64", integers_of(values));
 }
 
 Tensor IrText::apply(const std::string& type, const std::string& opset,

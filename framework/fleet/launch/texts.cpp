@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "export/yaml.hpp"
@@ -53,7 +54,7 @@ std::vector<std::string> agent_command(const LaunchRequest& request) {
                                   fmt::format("{}", request.idle_s),
                                   "--lease",
                                   fmt::format("{}", request.lease_s)};
-  out.insert(out.end(), request.more.begin(), request.more.end());
+  append_all(out, request.more);
   return out;
 }
 

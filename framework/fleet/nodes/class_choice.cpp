@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -17,9 +17,9 @@ using ByClass = std::map<std::string, std::vector<const Agent*>>;
 std::optional<std::string> class_of(const Agent& agent, std::span<const ShardPlace> places) {
   std::vector<std::string> each;
   for (const ShardPlace& place : places) {
-    const auto own = agent.places.find(place.device_text());
-    if (own == agent.places.end()) return std::nullopt;
-    if (!contains(each, own->second)) each.push_back(own->second);
+    const auto* own = find_value(agent.places, place.device_text());
+    if (!own) return std::nullopt;
+    if (!contains(each, *own)) each.push_back(*own);
   }
   return fmt::format("{}", fmt::join(each, "+"));
 }

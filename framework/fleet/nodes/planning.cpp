@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
-#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/nodes/class_choice.hpp"
@@ -37,8 +36,8 @@ void require_consistent(const NodeFacts& facts, const ClassQuestion& asked,
   const auto own = classes_by_place(facts);
   std::vector<std::string> each;
   for (const ShardPlace& place : asked.places) {
-    const auto found = own.find(place.device_text());
-    const std::string of_place = found == own.end() ? "nothing" : found->second;
+    const auto* found = find_value(own, place.device_text());
+    const std::string of_place = !found ? "nothing" : *found;
     if (!contains(each, of_place)) each.push_back(of_place);
   }
   const std::string said = fmt::format("{}", fmt::join(each, "+"));
@@ -55,10 +54,10 @@ void measure_here_too(const PlanningQuestion& question, std::span<const ShardPla
   const NodeFacts here{.machine = tune::local_machine(), .plugins = question.plugins_here()};
   const auto own = classes_by_place(here), theirs = classes_by_place(facts);
   for (const ShardPlace& place : places) {
-    const auto mine = own.find(place.device_text());
-    if (mine == own.end() || mine->second != theirs.at(place.device_text())) {
+    const auto* mine = find_value(own, place.device_text());
+    if (!mine || *mine != theirs.at(place.device_text())) {
       throw refused(fmt::format("validation and nights run on this machine, whose {} is {}",
-                                place.device_text(), mine == own.end() ? "absent" : mine->second),
+                                place.device_text(), !mine ? "absent" : *mine),
                     "--fleet", "plan them on a machine of class " + theirs.at(place.device_text()));
     }
     const FoundPlugin& plugin = plugin_of(here.plugins, place.backend);

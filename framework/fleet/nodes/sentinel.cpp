@@ -11,6 +11,7 @@
 
 #include "core/input/places.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "report/report.hpp"
@@ -27,8 +28,7 @@ constexpr double seconds = 0.1;
 // Relative; of a normal distribution three standard deviations.
 double scatter_of(const std::vector<double>& past, double middle) {
   constexpr double deviations = 3, sigma_of_mad = 1.4826;
-  std::vector<double> away;
-  for (const double ns : past) away.push_back(std::abs(ns - middle));
+  std::vector<double> away = mapped(past, [&](const double ns) { return std::abs(ns - middle); });
   return deviations * sigma_of_mad * median(away) / middle;
 }
 
@@ -60,18 +60,17 @@ std::string moved_sentinel(const SentinelHistory& past, const std::map<std::stri
   std::string out;
   double furthest = 0;
   for (const auto& [name, ns] : now) {
-    const auto known = past.find(name);
-    if (known == past.end() || known->second.size() < looks_to_know) continue;
-    const double middle = median(known->second);
+    const auto* known = find_value(past, name);
+    if (!known || known->size() < looks_to_know) continue;
+    const double middle = median(*known);
     const double moved = ns / middle - 1;
-    const double limit = std::max(sentinel_moved, scatter_of(known->second, middle));
+    const double limit = std::max(sentinel_moved, scatter_of(*known, middle));
     if (std::abs(moved) <= std::max(limit, furthest)) continue;
     furthest = std::abs(moved);
     out = fmt::format(
         "{} takes {:.4g} us, {:.3g} % {} than this node's {} looks before ({:.3g} % "
         "are usual)",
-        name, ns / 1e3, 100 * furthest, moved > 0 ? "more" : "less", known->second.size(),
-        100 * limit);
+        name, ns / 1e3, 100 * furthest, moved > 0 ? "more" : "less", known->size(), 100 * limit);
   }
   return out;
 }
@@ -91,7 +90,7 @@ std::map<std::string, double> Sentinel::measure(const std::set<std::string>& dev
   for (const tune::NamedDevice& device : devices_.devices()) {
     if (!devices.contains(device.place.device_text())) continue;
     const auto usual = tune::usual_cases(device.place.backend, device.place.device);
-    cases.insert(cases.end(), usual.begin(), usual.end());
+    append_all(cases, usual);
   }
   const auto hashes = devices_.plugins().hashes;
   std::map<std::string, double> out;

@@ -1,5 +1,6 @@
 #include "host/nodes/group_starter.hpp"
 
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 
 namespace halmark {
@@ -9,14 +10,14 @@ std::vector<std::string> GroupStarter::command() const {
   std::vector<std::string> out{first.program.empty() ? program_beside("halmark-worker")
                                                      : first.program};
   const std::vector<std::string> arguments = acceptor_.arguments();
-  out.insert(out.end(), arguments.begin(), arguments.end());
+  append_all(out, arguments);
   return out;
 }
 
 std::optional<WorkerFailure> GroupStarter::connect(ProcessSpec launcher) {
   const WorkerOptions& first = options_.front();
   launcher.memory_limit_bytes = memory_bytes_;
-  launcher.processes = static_cast<int>(options_.size());
+  launcher.processes = as_int(options_.size());
   launcher.log_path = first.log_path;
   launcher.keep_core = first.keep_core;
   process_ = ContainedProcess::start(launcher);
@@ -37,7 +38,7 @@ std::optional<WorkerFailure> GroupStarter::connect(ProcessSpec launcher) {
 }
 
 std::optional<WorkerFailure> GroupStarter::greet() {
-  for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+  for (const auto rank : indices(workers_)) {
     auto greeted = workers_[rank]->greet(options_[rank]);
     if (!greeted) return greeted.failure;
   }
@@ -50,7 +51,7 @@ std::size_t GroupStarter::admit(protocol::Channel channel) {
   if (!received || received.frame.type() != protocol::Type::hello) return 0;
   try {
     const auto hello = protocol::decode<protocol::Hello>(received.frame.payload);
-    const auto rank = static_cast<std::size_t>(hello.rank);
+    const auto rank = as_size(hello.rank);
     if (hello.token != acceptor_.token() || hello.rank < 0 || rank >= workers_.size() ||
         workers_[rank]) {
       return 0;

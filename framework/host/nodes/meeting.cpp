@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/units.hpp"
 
@@ -31,7 +32,7 @@ std::optional<double> stated_skew_ns(std::span<const double> skews_ns) {
 RankMeeting::RankMeeting(std::vector<FileDescriptor> sockets) : wake_(::eventfd(0, EFD_CLOEXEC)) {
   std::vector<int> all;
   for (FileDescriptor& socket : sockets) {
-    all.push_back(static_cast<int>(all.size()));
+    all.push_back(as_int(all.size()));
     ranks_.push_back({.socket = std::move(socket), .read = {}});
   }
   begin_locked(all);
@@ -74,7 +75,7 @@ void RankMeeting::begin_locked(std::span<const int> ranks) {
   is_aborted_ = false;
   skews_ns_.clear();
   for (Rank& rank : ranks_) rank.takes_part = rank.is_here = rank.is_gone = false;
-  for (const int rank : ranks) ranks_[static_cast<std::size_t>(rank)].takes_part = true;
+  for (const int rank : ranks) ranks_[as_size(rank)].takes_part = true;
 }
 
 void RankMeeting::abort() {
@@ -94,7 +95,7 @@ void RankMeeting::serve() {
     ::poll(entries.data(), entries.size(), -1);
     const std::lock_guard lock(mutex_);
     if (ends_) return;
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    for (const auto i : indices(ranks_)) {
       if (entries[i + 1].revents != 0) read_messages(ranks_[i]);
     }
   }

@@ -1,11 +1,11 @@
 #include "host/nodes/node_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark {
@@ -15,9 +15,8 @@ constexpr const char* option = "--mpi-hosts";
 constexpr const char* remedy = "name nodes and their ranks as n1:2,n2:2, or slurm:2";
 
 std::optional<int> count_of(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  const auto value = read_number<int>(text);
+  if (!value || *value < 0) return std::nullopt;
   return value;
 }
 

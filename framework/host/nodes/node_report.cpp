@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/input/input_file.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -40,8 +40,8 @@ std::string field(std::string text) {
 std::string silent_nodes(const std::vector<NodeRanks>& nodes,
                          const std::vector<std::optional<NodeReport>>& told) {
   std::string out, last;
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    const std::string& node = node_of_rank(nodes, static_cast<int>(rank));
+  for (const auto rank : indices(told)) {
+    const std::string& node = node_of_rank(nodes, as_int(rank));
     if (told[rank] || node == last) continue;
     append_item(out, ", ", node);
     last = node;
@@ -127,7 +127,7 @@ Result<std::vector<NodeReport>, std::string> ask_nodes(const std::vector<NodeRan
   if (const std::string silent = silent_nodes(nodes, told); !silent.empty()) {
     return "no report from " + silent + ": " +
            (cause ? "mpirun ended with " + cause->text()
-                  : "no answer within " + std::to_string(static_cast<int>(limit_s)) + " s") +
+                  : "no answer within " + std::to_string(as_int(limit_s)) + " s") +
            (rest.empty() ? "" : ": " + cut_text(rest, 300));
   }
   std::vector<NodeReport> out;

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -48,7 +48,7 @@ std::string draw_long_token() {
 // Takes as long whatever is wrong.
 bool is_same(const char* a, const char* b, std::size_t count) {
   unsigned differs = 0;
-  for (std::size_t i = 0; i < count; ++i) differs |= static_cast<unsigned>(a[i] ^ b[i]);
+  for (const auto i : indices(count)) differs |= static_cast<unsigned>(a[i] ^ b[i]);
   return differs == 0;
 }
 
@@ -140,11 +140,11 @@ std::optional<protocol::Channel> RankListener::opened(Caller& caller) {
     return std::nullopt;
   }
   set_up(caller.socket.get());
-  if (opening.line == static_cast<std::uint32_t>(RankLine::requests)) {
+  if (opening.line == as_uint32(RankLine::requests)) {
     return protocol::Channel(std::move(caller.socket), protocol::MemoryBy::copy);
   }
   FileDescriptor& meeting = meetings_[opening.rank];
-  if (opening.line == static_cast<std::uint32_t>(RankLine::meetings) && !meeting) {
+  if (opening.line == as_uint32(RankLine::meetings) && !meeting) {
     meeting = std::move(caller.socket);
   }
   return std::nullopt;
@@ -173,10 +173,7 @@ FileDescriptor connect_rank(const std::string& address, int port, const std::str
   if (!found || token.size() != token_digits) return {};
   FileDescriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), found->ai_addr, found->ai_addrlen) != 0) return {};
-  Opening opening{.greeting = {},
-                  .token = {},
-                  .line = static_cast<std::uint32_t>(line),
-                  .rank = static_cast<std::uint32_t>(rank)};
+  Opening opening{.greeting = {}, .token = {}, .line = as_uint32(line), .rank = as_uint32(rank)};
   std::memcpy(opening.greeting, greeting.data(), sizeof opening.greeting);
   std::memcpy(opening.token, token.data(), token_digits);
   if (::send(socket.get(), &opening, sizeof opening, MSG_NOSIGNAL) !=

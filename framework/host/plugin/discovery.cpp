@@ -27,7 +27,7 @@ void add_folder(const fs::path& folder, std::vector<Candidate>& candidates) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("hm_") && name.ends_with(".so")) files.push_back(entry.path().string());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   for (std::string& file : files) candidates.push_back({std::move(file), {}});
 }
 

@@ -11,6 +11,7 @@
 #include "core/input/input_file.hpp"
 #include "core/input/places.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "host/process/program.hpp"
@@ -63,7 +64,7 @@ struct HashedFile {
 
 HashedFile hashed(const std::string& from, const std::string& to) {
   const std::string content = read_input(from, plugin_input);
-  return {from, to, sha256_of(content), static_cast<std::int64_t>(content.size())};
+  return {from, to, sha256_of(content), std::ssize(content)};
 }
 
 std::vector<HashedFile> hashed(const BuildFiles& files) {
@@ -83,8 +84,7 @@ std::int64_t bytes_of(const std::vector<HashedFile>& files) {
 }
 
 std::string id_of(const std::vector<HashedFile>& files) {
-  std::vector<std::string> lines;
-  for (const HashedFile& f : files) lines.push_back(f.to + ' ' + f.hash + '\n');
+  auto lines = mapped(files, [&](const HashedFile& f) { return f.to + ' ' + f.hash + '\n'; });
   std::ranges::sort(lines);
   std::string all;
   for (const std::string& line : lines) all += line;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "host/plugin/plugin_choice.hpp"
 
 namespace halmark {
@@ -42,8 +42,8 @@ std::vector<OfferedDevice> devices_of(const FoundPlugin& plugin,
              .status = "refused",
              .reason = plugin.refusal}};
   }
-  std::vector<OfferedDevice> out;
-  for (const auto& device : plugin.description->devices) out.push_back(device_of(plugin, device));
+  std::vector<OfferedDevice> out = mapped(
+      plugin.description->devices, [&](const auto& device) { return device_of(plugin, device); });
   if (out.empty()) {
     out.push_back({.backend = plugin.description->name,
                    .status = "absent",

@@ -1,5 +1,6 @@
 #include "host/plugin/plugin_checks.hpp"
 
+#include "core/lists.hpp"
 #include "host/plugin/plugin_choice.hpp"
 #include "host/process/contained_process.hpp"
 #include "host/process/run_memory.hpp"
@@ -29,8 +30,7 @@ Check check_of(const FoundPlugin& p) {
 }  // namespace
 
 std::vector<Check> plugin_checks(std::span<const FoundPlugin> found) {
-  std::vector<Check> out;
-  for (const FoundPlugin& p : found) out.push_back(check_of(p));
+  std::vector<Check> out = mapped(found, [&](const FoundPlugin& p) { return check_of(p); });
   if (found.empty()) {
     out.push_back({"plugins", "missing",
                    "no hm_*.so in --plugin, HALMARK_PLUGIN_PATH or beside the program"});

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -40,16 +40,14 @@ const protocol::DeviceDescription& check_device(const FoundPlugin& plugin,
   }
   const auto found = std::ranges::find(devices, device, &protocol::DeviceDescription::id);
   if (found != devices.end()) return *found;
-  std::vector<std::string> known;
-  for (const auto& d : devices) known.push_back(d.id);
+  auto known = mapped(devices, [&](const auto& d) { return d.id; });
   throw refused("backend " + plugin.description->name + " has no device '" + device + "'", {},
                 suggestion(device, known) +
                     "; halmark devices lists what is here, model and simulate price other devices");
 }
 
 void check_kernel(const protocol::PluginDescription& plugin, const std::string& kernel) {
-  std::vector<std::string> known;
-  for (const auto& k : plugin.kernels) known.push_back(k.name);
+  auto known = mapped(plugin.kernels, [&](const auto& k) { return k.name; });
   if (kernel.empty() || contains(known, kernel)) return;
   throw refused("backend " + plugin.name + " has no kernel '" + kernel + "'", {},
                 suggestion(kernel, known));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/lists.hpp"
 #include "host/plugin/plugin.hpp"
 #include "host/plugin/plugin_call.hpp"
 
@@ -29,11 +30,11 @@ PluginError expand_range(const hm_domain& raw, DomainDescription& domain) {
   if (raw.count != 3) return bad_domain(domain, "is a range without {low, high, step}");
   const std::int64_t low = raw.values[0], high = raw.values[1], step = raw.values[2];
   if (step <= 0 || low > high) return bad_domain(domain, "is an empty range");
-  const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  const std::uint64_t steps = span / static_cast<std::uint64_t>(step);
+  const auto span = as_uint64(high) - as_uint64(low);
+  const std::uint64_t steps = span / as_uint64(step);
   if (steps >= domain_values_max) return too_many(domain, std::to_string(steps) + "+");
   for (std::uint64_t i = 0; i <= steps; ++i) {
-    domain.values.push_back(low + static_cast<std::int64_t>(i) * step);
+    domain.values.push_back(low + as_int64(i) * step);
   }
   return {};
 }
@@ -45,15 +46,15 @@ PluginError expand_pow2(const hm_domain& raw, DomainDescription& domain) {
   if (!is_pow2(low) || !is_pow2(high) || low > high) {
     return bad_domain(domain, "has bounds that are no ascending powers of two");
   }
-  for (auto v = static_cast<std::uint64_t>(low); v <= static_cast<std::uint64_t>(high); v *= 2) {
-    domain.values.push_back(static_cast<std::int64_t>(v));
+  for (auto v = as_uint64(low); v <= as_uint64(high); v *= 2) {
+    domain.values.push_back(as_int64(v));
   }
   return {};
 }
 
 PluginError copy_labels(const hm_domain& raw, DomainDescription& domain) {
   std::set<std::string> seen;
-  for (std::uint32_t i = 0; i < raw.count; ++i) {
+  for (const std::uint32_t i : below(raw.count)) {
     const char* label = raw.labels[i];
     if (label == nullptr) return bad_domain(domain, "has a NULL label");
     const std::size_t length = ::strnlen(label, label_bytes_max + 1);
@@ -95,8 +96,7 @@ PluginError copy_domain(const hm_domain& raw, DomainDescription& domain) {
   if (std::set(domain.values.begin(), domain.values.end()).size() != domain.values.size()) {
     return bad_domain(domain, "lists a value twice");
   }
-  if (std::find(domain.values.begin(), domain.values.end(), domain.default_value) ==
-      domain.values.end()) {
+  if (std::ranges::find(domain.values, domain.default_value) == domain.values.end()) {
     return bad_domain(domain, "has a default outside its values");
   }
   return {};
@@ -116,7 +116,7 @@ PluginResult<std::vector<DomainDescription>> OpenDevice::domains(std::uint32_t k
   if (!error.ok()) return error;
   if (count > domains_max) return broken("a kernel claims " + std::to_string(count) + " domains");
   std::vector<DomainDescription> domains(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (const std::uint32_t i : below(count)) {
     OutStruct<hm_domain> raw;
     Call call;
     error = call.outcome(api->domain(handle(), kernel, view.get(), i, &raw.value, call.error()),
@@ -125,7 +125,7 @@ PluginResult<std::vector<DomainDescription>> OpenDevice::domains(std::uint32_t k
     if (!raw.intact()) return overrun("kernel.domain");
     error = copy_domain(raw.value, domains[i]);
     if (!error.ok()) return error;
-    for (std::uint32_t j = 0; j < i; ++j) {
+    for (const std::uint32_t j : below(i)) {
       if (domains[j].name == domains[i].name) return bad_domain(domains[i], "is listed twice");
     }
   }
@@ -184,8 +184,7 @@ PluginResult<PreparedInfo> PreparedKernel::info() noexcept {
 }
 
 bool OperandInfo::is_opaque() const {
-  return std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s == 0; }) &&
-         !strides.empty();
+  return std::ranges::all_of(strides, [](std::int64_t s) { return s == 0; }) && !strides.empty();
 }
 
 PluginResult<OperandInfo> PreparedKernel::operand(std::uint32_t index) noexcept {
@@ -217,7 +216,7 @@ PluginResult<OperandInfo> PreparedKernel::operand(std::uint32_t index) noexcept 
   }
   operand.dims.assign(raw.value.dims, raw.value.dims + raw.value.rank);
   operand.strides.assign(raw.value.strides, raw.value.strides + raw.value.rank);
-  if (std::any_of(operand.dims.begin(), operand.dims.end(), [](std::int64_t d) { return d < 0; })) {
+  if (std::ranges::any_of(operand.dims, [](std::int64_t d) { return d < 0; })) {
     return broken(who + "has a negative dimension");
   }
   return operand;

@@ -2,7 +2,6 @@
 // the folders are walked up to the mount.
 #include "host/process/cgroup_limits.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace halmark::journal {
 namespace {
 
@@ -22,7 +24,7 @@ constexpr std::uint32_t magic = 0x377f0682;             // the last bit: big-end
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t out = 0;
-  for (std::size_t i = 0; i < 4; ++i) out = out << 8 | static_cast<unsigned char>(bytes[at + i]);
+  for (const auto i : indices(4)) out = out << 8 | static_cast<unsigned char>(bytes[at + i]);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "journal/file/damage.hpp"
 #include "journal/file/open_file.hpp"
@@ -50,17 +51,17 @@ std::vector<std::string> foreign_parts(SQLite::Database& db) {
   std::vector<std::string> code, rest;  // the worst first
   for (const auto& [name, part] : found) {
     auto& out = part.type == "trigger" || part.type == "view" ? code : rest;
-    const auto own = expected.find(name);
-    if (own == expected.end()) {
+    const auto* own = find_value(expected, name);
+    if (!own) {
       out.push_back(with_article(part.type) + quoted(name));
-    } else if (own->second.type != part.type || own->second.sql != part.sql) {
+    } else if (own->type != part.type || own->sql != part.sql) {
       out.push_back("another " + part.type + quoted(name) + " than halmark makes");
     }
   }
   for (const auto& [name, part] : expected) {
     if (!found.contains(name)) rest.push_back("no " + part.type + quoted(name));
   }
-  code.insert(code.end(), rest.begin(), rest.end());
+  append_all(code, rest);
   return code;
 }
 

@@ -1,5 +1,6 @@
 // Store on a PostgreSQL server.
 
+#include "core/lists.hpp"
 #include "core/text/url.hpp"
 #include "journal/postgresql/rows.hpp"
 #include "journal/postgresql/tables.hpp"
@@ -39,8 +40,8 @@ class PostgresqlStore : private OpenedServer, public SharedStore {
   }
   void append_with(std::int64_t run, std::span<const Measurement> rows,
                    const std::function<void(postgresql::Session&)>& also) override {
-    std::vector<Entry> entries;
-    for (const Measurement& row : rows) entries.push_back(entry_of(row));
+    std::vector<Entry> entries =
+        mapped(rows, [&](const Measurement& row) { return entry_of(row); });
     writer_.append(run, entries, also);
   }
   postgresql::Session& session() override { return connection; }

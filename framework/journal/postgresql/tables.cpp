@@ -1,5 +1,6 @@
 #include "journal/postgresql/tables.hpp"
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::journal {
@@ -72,7 +73,7 @@ bool has_schema(postgresql::Session& session) {
 
 int stored_version(postgresql::Session& session, int present) {
   const auto rows = session.exec("SELECT schema_version FROM halmark.meta");
-  const int version = rows.size() == 1 ? static_cast<int>(rows[0][0].integer()) : 0;
+  const int version = rows.size() == 1 ? as_int(rows[0][0].integer()) : 0;
   if (version > present) {
     throw refused("this database has schema " + std::to_string(version) +
                       "; this halmark knows up to " + std::to_string(present),
@@ -97,7 +98,7 @@ void require_own_parts(postgresql::Session& session) {
 std::span<const TableMigration> table_migrations() { return {}; }
 
 int table_version(std::span<const TableMigration> migrations) {
-  return 1 + static_cast<int>(migrations.size());
+  return 1 + as_int(migrations.size());
 }
 
 std::vector<std::string> foreign_table_parts(postgresql::Session& session) {
@@ -113,11 +114,7 @@ std::vector<std::string> foreign_table_parts(postgresql::Session& session) {
       " UNION ALL SELECT 'the rule ' || rulename || ' on ' || c.relname FROM (SELECT rulename, "
       "ev_class AS owner FROM pg_rewrite) r " +
       of_ours + " ORDER BY 1";
-  std::vector<std::string> out;
-  for (const sql::Row& row : session.exec(query)) {
-    out.push_back(row[0].text());
-  }
-  return out;
+  return mapped(session.exec(query), [&](const sql::Row& row) { return row[0].text(); });
 }
 
 void prepare_tables(postgresql::Session& session, std::span<const TableMigration> migrations) {
@@ -126,7 +123,7 @@ void prepare_tables(postgresql::Session& session, std::span<const TableMigration
   session.read(
       [&] { is_ready = has_tables(session) && stored_version(session, present) == present; });
   session.write([&] {
-    if (!is_ready) session.exec(postgresql::lock_turn, static_cast<int>(postgresql::Turn::tables));
+    if (!is_ready) session.exec(postgresql::lock_turn, as_int(postgresql::Turn::tables));
     if (!has_tables(session)) {
       // Made by an administrator: then only its tables are ours to make.
       if (!has_schema(session)) session.exec_all("CREATE SCHEMA halmark");
@@ -134,7 +131,7 @@ void prepare_tables(postgresql::Session& session, std::span<const TableMigration
     }
     require_own_parts(session);
     for (int version = stored_version(session, present); version < present; ++version) {
-      session.exec_all(migrations[static_cast<std::size_t>(version) - 1].statements);
+      session.exec_all(migrations[as_size(version) - 1].statements);
       session.exec("UPDATE halmark.meta SET schema_version = $1", version + 1);
     }
   });

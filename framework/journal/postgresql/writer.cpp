@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/postgresql/rows.hpp"
@@ -43,7 +44,7 @@ std::int64_t PostgresqlWriter::begin_run(const RunInfo& run) {
 std::int64_t PostgresqlWriter::find_or_begin_run(const RunInfo& run) {
   std::int64_t out = 0;
   session_.write([&] {
-    session_.exec(postgresql::lock_turn, static_cast<int>(postgresql::Turn::runs));
+    session_.exec(postgresql::lock_turn, as_int(postgresql::Turn::runs));
     const auto found =
         session_.exec("SELECT max(id) FROM halmark.run WHERE plan_hash = $1 AND fingerprint = $2",
                       run.plan_hash, run.fingerprint);
@@ -55,8 +56,8 @@ std::int64_t PostgresqlWriter::find_or_begin_run(const RunInfo& run) {
 // The first row of this process in a run makes it one of the run's writers. Others that begin wait
 // for the end of the list; rows of those that began before do not (their foreign keys lock less).
 PostgresqlWriter::Place& PostgresqlWriter::place_in(std::int64_t run) {
-  const auto known = places_.find(run);
-  if (known != places_.end()) return known->second;
+  auto* known = find_value(places_, run);
+  if (known) return *known;
   Place place;
   session_.write([&] {
     const auto found =
@@ -121,7 +122,7 @@ std::string PostgresqlWriter::insert(std::int64_t run, const Place& place,
     throw Error(ExitCode::error, "a row was inserted and is not there", session_.location(),
                 "start again: what was stored before is complete");
   }
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (const auto i : indices(ids)) {
     if (!entries[i].has_samples) continue;
     const std::vector<sql::Value> block = {ids[i], sql::Bytes{entries[i].samples}};
     session_.insert("INSERT INTO halmark.sample_block(entry, bytes) VALUES (?, ?)", block);

@@ -12,8 +12,8 @@
 #include "core/chosen/winner.hpp"
 #include "core/fields/json_visitor.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/measured/duet.hpp"
-#include "core/numeric/cast.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::journal {
@@ -61,7 +61,7 @@ class Doubles {
     if (!(value >= 0 && value <= most) || value != std::floor(value)) {
       throw std::invalid_argument("sample block names a set of operands that there is not");
     }
-    return static_cast<std::int32_t>(value);
+    return as_int(value);
   }
   bool is_at_end() const { return bytes_.empty(); }
   void finish() const {
@@ -204,7 +204,7 @@ Measurement measurement_from(const Json& body, std::string_view samples) {
     return m;
   }
   unpack_samples(samples, m);
-  if (has_block && count != static_cast<std::int64_t>(m.samples.size())) {
+  if (has_block && count != std::ssize(m.samples)) {
     throw std::invalid_argument("its block has another number of samples than it says");
   }
   return m;
@@ -263,7 +263,7 @@ RankExecutions unpacked(const PackedExecutions& in) {
     throw std::invalid_argument("executions are cut short");
   }
   RankExecutions out;
-  for (std::size_t i = 0; i < in.of.size(); ++i) {
+  for (const auto i : indices(in.of)) {
     out.push_back({in.operators.at(in.of[i]), as_double(in.begin_ns[i]), as_double(in.ns[i])});
   }
   return out;

@@ -1,5 +1,6 @@
 #include "journal/rows/row_sql.hpp"
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/text.hpp"
 
@@ -86,7 +87,7 @@ std::vector<sql::Value> values_of(std::optional<std::int64_t> id, const RunInfo&
 }
 
 std::vector<sql::Value> values_of(std::int64_t run, const Entry& entry, const std::string& chain) {
-  const auto checksum = static_cast<std::int64_t>(xxh3_of(bytes_of(run, entry)));
+  const auto checksum = as_int64(xxh3_of(bytes_of(run, entry)));
   return {run, entry.kind, entry.key, entry.body, checksum, chain};
 }
 

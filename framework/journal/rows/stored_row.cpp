@@ -1,5 +1,6 @@
 #include "journal/rows/stored_row.hpp"
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "journal/sqlite/schema.hpp"
 
@@ -27,8 +28,6 @@ std::string encode(const RunInfo& run) {
 
 std::string chain_start(const RunInfo& run) { return sha256_of(encode(run)); }
 
-std::int64_t run_checksum(const RunInfo& run) {
-  return static_cast<std::int64_t>(xxh3_of(encode(run)));
-}
+std::int64_t run_checksum(const RunInfo& run) { return as_int64(xxh3_of(encode(run))); }
 
 }  // namespace halmark::journal

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "journal/sqlite/writer_lock.hpp"
@@ -38,10 +38,10 @@ std::set<std::int64_t> runs_that_keep(const std::vector<Begun>& runs,
   for (const Begun& run : runs) dates.insert(run.utc.substr(0, date_characters));
   std::string first_date;
   if (policy.keep_nights && *policy.keep_nights < dates.size()) {
-    first_date = *std::next(dates.begin(), static_cast<std::ptrdiff_t>(*policy.keep_nights) - 1);
+    first_date = *std::next(dates.begin(), as_int64(*policy.keep_nights) - 1);
   }
   std::set<std::int64_t> out;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const auto i : indices(runs)) {
     const bool is_kept = (!policy.keep_runs || i < *policy.keep_runs) &&
                          runs[i].utc >= first_date && runs[i].utc >= policy.before_utc;
     if (is_kept) out.insert(runs[i].run);

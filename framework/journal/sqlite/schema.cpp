@@ -1,5 +1,7 @@
 #include "journal/sqlite/schema.hpp"
 
+#include "core/lists.hpp"
+
 namespace halmark::journal {
 
 std::string run_table(int version) {
@@ -48,7 +50,7 @@ std::string tables_of(int version) {
 Encoder& Encoder::add(char tag, std::string_view value) {
   bytes_ += tag;
   for (int shift = 0; shift < 64; shift += 8) {
-    bytes_ += static_cast<char>((static_cast<std::uint64_t>(value.size()) >> shift) & 0xff);
+    bytes_ += static_cast<char>((as_uint64(value.size()) >> shift) & 0xff);
   }
   bytes_ += value;
   return *this;
@@ -57,7 +59,7 @@ Encoder& Encoder::add(char tag, std::string_view value) {
 Encoder& Encoder::integer(std::int64_t value) {
   std::string bytes;
   for (int shift = 0; shift < 64; shift += 8) {
-    bytes += static_cast<char>((static_cast<std::uint64_t>(value) >> shift) & 0xff);
+    bytes += static_cast<char>((as_uint64(value) >> shift) & 0xff);
   }
   return add('i', bytes);
 }

@@ -168,7 +168,7 @@ void SqliteWriter::append_rows(std::int64_t run, const std::vector<Entry>& entri
     throw Error(ExitCode::error, "there is no run " + std::to_string(run) + " to add rows to",
                 path_, go_on);
   }
-  written_ += static_cast<std::int64_t>(entries.size());
+  written_ += std::ssize(entries);
   last_run_ = run;
   last_chain_ = chain;
 }

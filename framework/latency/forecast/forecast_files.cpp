@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/input/input_file.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "plan/toml/toml_table.hpp"
 
@@ -95,8 +96,8 @@ std::vector<ForecastFile> forecast_files(const std::vector<std::filesystem::path
 
 const ForecastFile* forecast_of(std::span<const ForecastFile> files, std::string_view engine) {
   for (const std::string_view wanted : {engine, preferred_engine}) {
-    const auto found = std::ranges::find(files, wanted, &ForecastFile::engine);
-    if (found != files.end()) return &*found;
+    const auto* found = find_or_null(files, wanted, &ForecastFile::engine);
+    if (found) return found;
   }
   return files.empty() ? nullptr : &files.front();
 }

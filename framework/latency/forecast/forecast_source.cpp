@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/input/input_file.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
@@ -137,7 +138,7 @@ ForecastSource::ForecastSource(ForecastFile file, const Device& target,
   if (kind == reader_->columns().end() || kind->kind != ParquetKind::text) {
     throw refused("has no column 'kind'", file_.path);
   }
-  const auto column = static_cast<std::size_t>(kind - reader_->columns().begin());
+  const auto column = as_size(kind - reader_->columns().begin());
   for (std::size_t group = 0; group < reader_->row_groups(); ++group) {
     ParquetRows rows(*reader_, {column}, {group});
     if (rows.next()) groups_[std::string(rows.values(0).texts.front())].push_back(group);
@@ -164,15 +165,15 @@ TableUse& ForecastSource::use_of(const ForecastKind& kind) const {
 }
 
 void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kernels& to) const {
-  const auto groups = groups_.find(kind.name);
-  if (groups == groups_.end()) return;
+  const auto* groups = find_value(groups_, kind.name);
+  if (!groups) return;
   std::vector<CsvTable::RowChoice> choices = rows_for(problem, kind.name);
   const TableLayouts layouts = layouts_of_kind(kind.name);
   const std::set<std::string> columns = columns_of(layouts);
-  CsvTable rows = CsvTable::of_groups(*reader_, groups->second, columns, choices);
+  CsvTable rows = CsvTable::of_groups(*reader_, *groups, columns, choices);
   if (rows.rows() == 0 && problem.params.find("head_dim")) {
     std::erase_if(choices, [](const auto& choice) { return choice.column == "head_dim"; });
-    rows = CsvTable::of_groups(*reader_, groups->second, columns, choices);
+    rows = CsvTable::of_groups(*reader_, *groups, columns, choices);
   }
   if (rows.rows() == 0) return;
   const bool is_of_op = kind.name.starts_with(op_kind_prefix);
@@ -185,10 +186,9 @@ void ForecastSource::read(const ForecastKind& kind, const Problem& problem, Kern
     one.part.clear();  // both products of fused experts: the nearest shapes tell which it is
     series.push_back({&table, &one});
     const std::string name = one.identity.text();
-    const auto known = std::ranges::find(use.series, name, &SeriesUse::name);
-    SeriesUse& of = known != use.series.end()
-                        ? *known
-                        : use.series.emplace_back(SeriesUse{.name = name, .reason = {}});
+    auto* known = find_or_null(use.series, name, &SeriesUse::name);
+    SeriesUse& of =
+        known != nullptr ? *known : use.series.emplace_back(SeriesUse{.name = name, .reason = {}});
     of.points += one.points.size();
   }
   each_implementation(series, [&](std::size_t first, const auto& points, PointsOrigin origin) {
@@ -203,12 +203,12 @@ const ForecastSource::Kernels& ForecastSource::kernels(const Problem& problem) c
                     std::to_string(problem.params.value_or("head_dim", 0)) + ' ' +
                     std::to_string(problem.params.value_or("wei_dtype", 0));
   for (const std::string& kind : kinds) key += ' ' + kind;
-  const auto known = kernels_.find(key);
-  if (known != kernels_.end()) return known->second;
+  const auto* known = find_value(kernels_, key);
+  if (known) return *known;
   Kernels out;
   for (const std::string& name : kinds) {
-    const auto kind = std::ranges::find(file_.kinds, name, &ForecastKind::name);
-    if (kind != file_.kinds.end()) read(*kind, problem, out);
+    const auto* kind = find_or_null(file_.kinds, name, &ForecastKind::name);
+    if (kind) read(*kind, problem, out);
   }
   return kernels_.emplace(std::move(key), std::move(out)).first->second;
 }
@@ -246,7 +246,7 @@ std::optional<Latency> ForecastSource::of_wide_weights(const Problem& packed,
   for (const ParamSpec& spec : contract.params()) {
     const auto value = packed.params.find(spec.name);
     if (spec.kind == ParamKind::dtype) {
-      wide.params.set(spec.name, static_cast<std::int64_t>(Dtype::bf16));
+      wide.params.set(spec.name, as_int64(Dtype::bf16));
     } else if (value && !spec.derived) {
       wide.params.set(spec.name, *value);
     }

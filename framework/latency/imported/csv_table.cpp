@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/input/input_file.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "latency/imported/table_text.hpp"
 #include "parquet/parquet_cells.hpp"
@@ -75,7 +75,7 @@ class CsvLines {
                         std::to_string(table_.header_.size()),
                     where);
     }
-    for (std::size_t i = 0; i < fields_.size(); ++i) table_.add_field(i, fields_[i]);
+    for (const auto i : indices(fields_)) table_.add_field(i, fields_[i]);
     table_.end_row(number_);
   }
 
@@ -116,8 +116,7 @@ CsvTable CsvTable::parse(std::string_view text, std::string name) {
 CsvTable CsvTable::read_parquet(ParquetReader reader, const CheckHead& check) {
   CsvTable out(reader.name());
   out.has_lines_ = false;
-  std::vector<std::string> names;
-  for (const ParquetColumn& column : reader.columns()) names.push_back(column.name);
+  auto names = mapped(reader.columns(), &ParquetColumn::name);
   out.set_header(std::move(names), out.name_);
   if (check) check(out);
   ParquetCells cells(reader);
@@ -154,7 +153,7 @@ CsvTable CsvTable::of_groups(const ParquetReader& reader, std::vector<std::size_
     const auto& row = cells.row();
     const auto is_taken = [&](const auto& of) { return of.second->takes(row[of.first]); };
     if (!std::ranges::all_of(asked, is_taken)) continue;
-    for (std::size_t i = 0; i < columns.size(); ++i) out.add_field(i, row[i]);
+    for (const auto i : indices(columns)) out.add_field(i, row[i]);
     out.end_row(0);
   }
   return out;
@@ -185,7 +184,7 @@ void CsvTable::add_field(std::size_t column, std::string_view field) {
           "is larger than " + std::to_string(table_input.bytes_max / mebibyte) + " MiB of text",
           name_);
     }
-    recent = static_cast<std::uint32_t>(text_.size());
+    recent = as_uint32(text_.size());
     text_ += field;
     text_ += '\0';
   }
@@ -215,7 +214,7 @@ bool CsvTable::has(std::string_view name) const { return contains(header_, name)
 
 std::size_t CsvTable::column(std::string_view name) const {
   const auto found = std::ranges::find(header_, name);
-  if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());
+  if (found != header_.end()) return as_size(found - header_.begin());
   throw refused("has no column '" + printable(name) + "'", has_lines_ ? name_ + ":1" : name_,
                 suggestion(name, header_));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "latency/imported/collective_type.hpp"
 #include "latency/judged.hpp"
 
@@ -12,17 +13,17 @@ namespace halmark {
 namespace {
 
 // Half of it finds a place among millions; the problem itself is compared then.
-std::uint32_t short_hash(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+std::uint32_t short_hash(std::uint64_t hash) { return as_uint32(hash >> 32); }
 
 }  // namespace
 
 ImportedSource::PassedOver ImportedSource::add(const std::string& table, KernelSeries series) {
   PassedOver out;
-  const auto index = static_cast<std::uint32_t>(series_.size());
+  const auto index = as_uint32(series_.size());
   std::vector<Place> added;
   added.reserve(series.points.size());
-  for (std::size_t i = 0; i < series.points.size(); ++i) {
-    const Place place{short_hash(series.points.hash(i)), index, static_cast<std::uint32_t>(i)};
+  for (const auto i : indices(series.points)) {
+    const Place place{short_hash(series.points.hash(i)), index, as_uint32(i)};
     const auto known = std::ranges::lower_bound(places_, place.hash, {}, &Place::hash);
     if (known == places_.end() || known->hash != place.hash) {
       added.push_back(place);
@@ -37,8 +38,8 @@ ImportedSource::PassedOver ImportedSource::add(const std::string& table, KernelS
   }
   std::ranges::sort(added);
   points_ += added.size();
-  const auto middle = static_cast<std::ptrdiff_t>(places_.size());
-  places_.insert(places_.end(), added.begin(), added.end());
+  const auto middle = as_int64(places_.size());
+  append_all(places_, added);
   std::inplace_merge(places_.begin(), places_.begin() + middle, places_.end());
   series_.push_back({table, table + ": " + series.identity.text(), std::move(series.points)});
   return out;

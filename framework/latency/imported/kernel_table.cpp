@@ -1,14 +1,14 @@
 #include "latency/imported/kernel_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <tuple>
 
 #include "core/input/file_kind.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/routing.hpp"
 #include "latency/imported/collective_type.hpp"
@@ -30,14 +30,11 @@ std::optional<std::int64_t> skew_of(const TableRow& row) {
   if (distribution == "balanced") return 0;
   if (!distribution.starts_with("power_law_")) return std::nullopt;
   const std::string_view exponent = distribution.substr(10);
-  double value = 0;
-  const auto [end, code] =
-      std::from_chars(exponent.data(), exponent.data() + exponent.size(), value);
-  if (code != std::errc() || end != exponent.data() + exponent.size() || !(value >= 0) ||
-      value > 10) {
+  const auto value = read_number<double>(exponent);
+  if (!value || !(*value >= 0) || *value > 10) {
     row.fail(std::string("'") + printable(distribution) + "' is no distribution");
   }
-  return std::llround(100 * value);
+  return std::llround(100 * *value);
 }
 
 // Rows become points of one or two series.
@@ -58,10 +55,10 @@ class Reader {
   }
 
   ImportedTable read() {
-    for (std::size_t i = 0; i < table_.rows(); ++i) {
-      const auto taken =
-          std::ranges::find_if(layouts_, [i](const BoundLayout& l) { return l.takes(i); });
-      if (taken == layouts_.end()) {
+    for (const auto i : indices(table_.rows())) {
+      const auto* taken =
+          find_or_null(layouts_, true, [i](const BoundLayout& l) { return l.takes(i); });
+      if (!taken) {
         skip("of a kernel that no layout is for");
       } else {
         add_row({*taken, i});
@@ -94,10 +91,9 @@ class Reader {
     const std::uint32_t line = power_ ? row.line() : 0;
     if (line == 0) return;
     const std::string_view text = table_.row(index)[*power_];
-    double watts = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), watts);
-    if (code == std::errc() && end == text.data() + text.size() && watts > 0 && watts < 1e6) {
-      out_.power_w.emplace(line, watts);
+    const auto watts = read_number<double>(text);
+    if (watts && *watts > 0 && *watts < 1e6) {
+      out_.power_w.emplace(line, *watts);
     }
   }
 
@@ -109,7 +105,7 @@ class Reader {
   bool set_dtype(Params& params, std::string_view name, std::string_view text) {
     const auto dtype = table_dtype(text);
     if (!dtype) return skip("no data type '" + printable(text) + "'");
-    params.set(name, static_cast<std::int64_t>(*dtype));
+    params.set(name, as_int64(*dtype));
     return true;
   }
 
@@ -156,9 +152,9 @@ class Reader {
 
   static void set_packed(const PackedType& type, Problem& problem) {
     problem.params.set("block", type.block);
-    problem.params.set("src_dtype", static_cast<std::int64_t>(type.source));
-    problem.params.set("wei_dtype", static_cast<std::int64_t>(type.weights));
-    problem.params.set("dst_dtype", static_cast<std::int64_t>(Dtype::bf16));
+    problem.params.set("src_dtype", as_int64(type.source));
+    problem.params.set("wei_dtype", as_int64(type.weights));
+    problem.params.set("dst_dtype", as_int64(Dtype::bf16));
     problem.params.set("scale_bits", type.scale_bits);
   }
 
@@ -181,7 +177,7 @@ class Reader {
     Problem problem{layout.op, {}};
     const OpContract& contract = *find_contract(layout.op);
     std::string_view first_dtype;
-    for (std::size_t p = 0; p < layout.parameters.size(); ++p) {
+    for (const auto p : indices(layout.parameters)) {
       const std::string& name = layout.parameters[p].name;
       const auto spec = std::ranges::find(contract.params(), name, &ParamSpec::name);
       if (spec->kind == ParamKind::dtype) {
@@ -234,7 +230,7 @@ class Reader {
                      {"ep_size", row.integer("ep_size")},
                      {"ep_rank", of.rank},
                      {"rows", of.rows},
-                     {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)}}};
+                     {"dst_dtype", as_int64(Dtype::bf16)}}};
     if (packed != nullptr) {
       set_packed(*packed, problem);
       return problem;
@@ -299,7 +295,7 @@ class Reader {
       }
       bytes /= ranks;
     }
-    const auto type = static_cast<std::int64_t>(*dtype);
+    const auto type = as_int64(*dtype);
     Problem problem =
         with_one_16_bit_type({op, {{"bytes", bytes}, {"ranks", ranks}, {"dtype", type}}});
     check(row, problem);

@@ -3,6 +3,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -27,7 +29,7 @@ bool is_narrow(std::int64_t value) {
 std::uint64_t hash_of(const Problem& problem) {
   std::uint64_t out = hash_of_op(problem.op);
   for (const Param& param : problem.params.items()) {
-    out = mixed(out, static_cast<std::uint64_t>(param.value));
+    out = mixed(out, as_uint64(param.value));
   }
   return out;
 }
@@ -40,7 +42,7 @@ void LatencyPoints::Column::add(std::int64_t value, std::size_t rows_before) {
   if (wide_.empty() && narrow_.empty()) {
     if (value == same_) return;
     if (is_narrow(same_)) {
-      narrow_.assign(rows_before, static_cast<std::int32_t>(same_));
+      narrow_.assign(rows_before, as_int(same_));
     } else {
       wide_.assign(rows_before, same_);
     }
@@ -50,7 +52,7 @@ void LatencyPoints::Column::add(std::int64_t value, std::size_t rows_before) {
     narrow_ = {};
   }
   if (wide_.empty()) {
-    narrow_.push_back(static_cast<std::int32_t>(value));
+    narrow_.push_back(as_int(value));
   } else {
     wide_.push_back(value);
   }
@@ -66,7 +68,7 @@ void LatencyPoints::add(const LatencyPoint& point) {
   if (point.problem.op != op_ || items.size() != columns_.size()) {
     throw std::logic_error("points of two ops in one series");
   }
-  for (std::size_t c = 0; c < items.size(); ++c) {
+  for (const auto c : indices(items)) {
     if (items[c].name != names_[c]) throw std::logic_error("points of other parameters");
     columns_[c].add(items[c].value, size());
   }
@@ -77,7 +79,7 @@ void LatencyPoints::add(const LatencyPoint& point) {
 bool LatencyPoints::is_of(std::size_t i, const Problem& problem) const {
   const auto& items = problem.params.items();
   if (problem.op != op_ || items.size() != columns_.size()) return false;
-  for (std::size_t c = 0; c < items.size(); ++c) {
+  for (const auto c : indices(items)) {
     if (items[c].value != columns_[c].at(i) || items[c].name != names_[c]) return false;
   }
   return true;
@@ -85,23 +87,20 @@ bool LatencyPoints::is_of(std::size_t i, const Problem& problem) const {
 
 std::uint64_t LatencyPoints::hash(std::size_t i) const {
   std::uint64_t out = hash_of_op(op_);
-  for (const Column& column : columns_) out = mixed(out, static_cast<std::uint64_t>(column.at(i)));
+  for (const Column& column : columns_) out = mixed(out, as_uint64(column.at(i)));
   return out;
 }
 
 LatencyPoint LatencyPoints::at(std::size_t i) const {
   LatencyPoint out{{op_, {}}, ns_.at(i), lines_[i]};
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
+  for (const auto c : indices(columns_)) {
     out.problem.params.set(names_[c], columns_[c].at(i));
   }
   return out;
 }
 
 std::vector<LatencyPoint> LatencyPoints::all() const {
-  std::vector<LatencyPoint> out;
-  out.reserve(size());
-  for (std::size_t i = 0; i < size(); ++i) out.push_back(at(i));
-  return out;
+  return mapped(indices(size()), [&](const auto i) { return at(i); });
 }
 
 std::size_t LatencyPoints::bytes() const {

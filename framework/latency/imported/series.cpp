@@ -1,22 +1,13 @@
 #include "latency/imported/series.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::vector<std::string> words_of(const std::string& text) {
   constexpr const char* blanks = " \t\n";
@@ -31,9 +22,10 @@ std::vector<std::string> words_of(const std::string& text) {
 
 bool is_word_of(const std::string& word, const std::vector<std::string>& words) {
   const auto dtype = table_dtype(word);
-  const std::string wanted = lower(dtype ? std::string(dtype_name(*dtype)) : word);
-  return std::ranges::any_of(
-      words, [&](const std::string& w) { return lower(w) == wanted || lower(w) == lower(word); });
+  const std::string wanted = lower_case(dtype ? std::string(dtype_name(*dtype)) : word);
+  return std::ranges::any_of(words, [&](const std::string& w) {
+    return lower_case(w) == wanted || lower_case(w) == lower_case(word);
+  });
 }
 
 bool chooses(const std::string& selector, const SeriesIdentity& series) {
@@ -94,7 +86,7 @@ SeriesChoice::SeriesChoice(std::vector<std::string> selectors, std::string where
 }
 
 std::optional<std::size_t> SeriesChoice::rank(const SeriesIdentity& series) const {
-  for (std::size_t i = 0; i < selectors_.size(); ++i) {
+  for (const auto i : indices(selectors_)) {
     if (chooses(selectors_[i], series)) return i;
   }
   return std::nullopt;

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark {
@@ -17,9 +17,8 @@ constexpr double ns_min = 0.1, ns_max = 1e15;
 
 // Nothing where the text is not a number as a whole.
 std::optional<double> number(std::string_view field) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (code != std::errc() || end != field.data() + field.size()) return std::nullopt;
+  const auto value = read_number<double>(field);
+  if (!value) return std::nullopt;
   return value;
 }
 
@@ -77,7 +76,7 @@ std::int64_t TableRow::integer_in(std::string_view text, const std::string& name
   if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
     fail(std::string("'") + printable(text) + "' is no integer for " + name);
   }
-  return static_cast<std::int64_t>(*value);
+  return as_int64(*value);
 }
 
 std::int64_t TableRow::integer(std::size_t parameter) const {
@@ -94,7 +93,7 @@ std::int64_t TableRow::integer(std::size_t parameter) const {
     out += product;
   }
   if (!(std::abs(out) <= 1e15)) fail(p.name + " is beyond what a problem can have");
-  return static_cast<std::int64_t>(out);
+  return as_int64(out);
 }
 
 double TableRow::ns() const {

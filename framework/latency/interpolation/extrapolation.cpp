@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
@@ -16,7 +16,7 @@ constexpr std::size_t held_out_max = 400;
 // What is far outside has the neighbours of the nearest known coordinates.
 std::vector<double> clamped(std::span<const double> at, const LocalKriging& known) {
   std::vector<double> out(at.begin(), at.end());
-  for (std::size_t d = 0; d < out.size(); ++d) {
+  for (const auto d : indices(out)) {
     out[d] = std::clamp(out[d], known.low(d), known.high(d));
   }
   return out;
@@ -49,7 +49,7 @@ Extrapolation::Extrapolation(std::vector<Point> points, std::vector<double> leng
 std::vector<double> Extrapolation::beyond(std::span<const double> at, const LocalKriging& known,
                                           std::span<const double> lengths) {
   std::vector<double> out(at.size());
-  for (std::size_t d = 0; d < at.size(); ++d) {
+  for (const auto d : indices(at)) {
     const double octaves = std::max(known.low(d) - at[d], at[d] - known.high(d)) * lengths[d];
     if (octaves > octave_rounding) out[d] = octaves;
   }
@@ -66,7 +66,7 @@ std::vector<Extrapolation::Check> Extrapolation::held_out(std::size_t coordinate
   const double border = end == End::high ? high - step : low + step;
   std::vector<Point> inner;
   double inner_end = end == End::high ? low : high;
-  for (std::size_t i = 0; i < points_.size(); ++i) {
+  for (const auto i : indices(points_)) {
     const double at = points_[i].at[coordinate];
     const bool is_inner = end == End::high ? at < border : at > border;
     if (!is_inner) {
@@ -125,7 +125,7 @@ std::optional<Extrapolation::Figure> Extrapolation::at(std::span<const double> a
   const std::vector<double> octaves = beyond(at, residuals_, lengths_);
   double half = 0;
   int ends = 0;
-  for (std::size_t d = 0; d < octaves.size(); ++d) {
+  for (const auto d : indices(octaves)) {
     if (octaves[d] <= 0) continue;
     ++ends;
     const End end = at[d] > residuals_.high(d) ? End::high : End::low;

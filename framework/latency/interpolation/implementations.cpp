@@ -5,12 +5,14 @@
 #include <tuple>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 
 void each_implementation(std::span<const TableSeries> series, const TakeImplementation& take) {
   using Key = std::tuple<const ImportedTable*, SeriesIdentity, std::string>;
   std::vector<std::pair<Key, std::vector<std::size_t>>> groups;
-  for (std::size_t i = 0; i < series.size(); ++i) {
+  for (const auto i : indices(series)) {
     SeriesIdentity identity = series[i].series->identity;
     identity.dtype.clear();
     Key key{series[i].table, std::move(identity), series[i].series->part};

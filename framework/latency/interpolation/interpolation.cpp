@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "latency/interpolation/conformal.hpp"
@@ -14,13 +15,13 @@ namespace {
 constexpr std::size_t outside_points_max = 20'000;
 
 std::int32_t number_of(std::map<std::string, std::int32_t>& of, const std::string& name) {
-  return of.try_emplace(name, static_cast<std::int32_t>(of.size())).first->second;
+  return of.try_emplace(name, as_int(of.size())).first->second;
 }
 
 std::optional<std::int32_t> known_number(const std::map<std::string, std::int32_t>& of,
                                          const std::string& name) {
-  const auto found = of.find(name);
-  return found == of.end() ? std::nullopt : std::optional(found->second);
+  const auto* found = find_value(of, name);
+  return !found ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device&
       solver_(std::move(solver)),
       stated_(stated),
       source_(measured_on.id) {
-  for (std::size_t i = 0; i < points_.size(); ++i) add(i);
+  for (const auto i : indices(points_)) add(i);
   std::erase_if(families_, [this](const auto& entry) {
     const bool is_small = entry.second.known.size() < (stated_ ? 2 : points_min);
     if (is_small) left_out_ += entry.second.known.size();
@@ -92,8 +93,7 @@ const Extrapolation* Interpolation::outside(Family& family) const {
 }
 
 Interpolation::Family* Interpolation::family_of(const InterpolationPlace& place) const {
-  const auto it = families_.find(place.group);
-  return it == families_.end() ? nullptr : &it->second;
+  return find_value(families_, place.group);
 }
 
 double Interpolation::launch_ns(const Problem& problem) const {
@@ -127,7 +127,7 @@ std::optional<Latency> Interpolation::extrapolated(Family& family, const Problem
   const auto figures = beyond->at(place.at, *times);
   if (!figures) return std::nullopt;
   std::string which;
-  for (std::size_t d = 0; d < octaves.size(); ++d) {
+  for (const auto d : indices(octaves)) {
     if (octaves[d] > 0) append_item(which, ", ", family.names[d]);
   }
   Latency out{.ns = figures->ns,

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "latency/interpolation/conformal.hpp"
 
@@ -17,19 +17,15 @@ namespace {
 
 constexpr std::size_t calibration_max = 1500;  // predictions per family and question
 // Distances at which known points are predicted without anything nearer, beside their own nearest.
-constexpr std::array<double, 2> far_distances = {1, 2};
+constexpr double far_distances[] = {1, 2};
 constexpr std::size_t bin_min = 60;  // residuals: fewer make no stable 90 % quantile
 // Fewer points or shapes than this all calibrate: a third of them would say nothing.
 constexpr std::size_t points_to_split = 120, shapes_to_split = 12;
 
 // What is tried: how points of other shapes count, how far along a line, how much is noise.
-constexpr std::array<LocalKriging::Reach, 7> reaches = {{{},
-                                                         {.others = 0.5},
-                                                         {.others = 0.25},
-                                                         {.others = 2},
-                                                         {.first = 2},
-                                                         {.first = 0.5},
-                                                         {.nugget = 0.1}}};
+constexpr LocalKriging::Reach reaches[] = {
+    {},           {.others = 0.5}, {.others = 0.25}, {.others = 2},
+    {.first = 2}, {.first = 0.5},  {.nugget = 0.1}};
 constexpr std::size_t reach_trials = 250;
 // Left-out points that tell which method is the better one.
 constexpr std::size_t step_min = 100;
@@ -132,15 +128,14 @@ double InterpolationFamily::Trial::of(Method method) const {
 
 InterpolationFamily::Method InterpolationFamily::method_at(std::span<const Step> steps,
                                                            double octaves) {
-  const auto step =
-      std::ranges::find_if(steps, [&](const Step& s) { return octaves <= s.octaves; });
-  return step == steps.end() ? steps.back().method : step->method;
+  const auto* step = find_or_null(steps, true, [&](const Step& s) { return octaves <= s.octaves; });
+  return !step ? steps.back().method : step->method;
 }
 
 InterpolationFamily::Score InterpolationFamily::score(std::span<const Trial> trials,
                                                       std::span<const Step> steps) {
-  std::vector<double> errors;
-  for (const Trial& trial : trials) errors.push_back(trial.of(method_at(steps, trial.octaves)));
+  std::vector<double> errors =
+      mapped(trials, [&](const Trial& trial) { return trial.of(method_at(steps, trial.octaves)); });
   return {conformal_quantile(errors, 0.5), conformal_quantile(errors, 0.9)};
 }
 
@@ -202,7 +197,7 @@ void InterpolationFamily::add_residual(const Question& question, std::size_t poi
 InterpolationFamily::Calibration InterpolationFamily::of_points(
     std::span<const std::size_t> chosen) const {
   std::vector<Residual> residuals;
-  for (std::size_t c = 0; c < chosen.size(); ++c) {
+  for (const auto c : indices(chosen)) {
     add_residual(known_, chosen[c], {.point = chosen[c]}, residuals);
     if (c % 4 != 0) continue;
     for (const double distance : far_distances) {
@@ -289,7 +284,7 @@ std::string InterpolationFamily::method() const {
   };
   if (known_.steps.empty()) return name(Method::kriging);
   std::string out;
-  for (std::size_t s = 0; s < known_.steps.size(); ++s) {
+  for (const auto s : indices(known_.steps)) {
     const auto& [octaves, method] = known_.steps[s];
     const bool is_last = s + 1 == known_.steps.size();
     if (!is_last && known_.steps[s + 1].method == method) continue;

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 
 LineInterpolation::LineInterpolation(const std::vector<Point>& points) {
   points_.reserve(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (const auto i : indices(points)) {
     points_.push_back({points[i].line, points[i].size, points[i].ns, i});
   }
   std::ranges::sort(points_, {},

@@ -8,7 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 
@@ -26,7 +26,7 @@ double correlation(double squared_distance) {
 // Of a symmetric positive definite C with further columns V: L^T and L^-1 V of C = L L^T, in place.
 // Row by row, so that compilers use vectors.
 void eliminate(std::span<double> rows, std::size_t n, std::size_t width) {
-  for (std::size_t k = 0; k < n; ++k) {
+  for (const auto k : indices(n)) {
     double* pivot = rows.data() + k * width;
     const double root = std::sqrt(std::max(pivot[k], 1e-12));
     for (std::size_t j = k; j < width; ++j) pivot[j] /= root;
@@ -54,7 +54,7 @@ LocalKriging::LocalKriging(std::vector<Point> points, Reach reach)
     const std::vector<double>& at = points_[index].at;
     if (at.size() != dimensions_) throw std::logic_error("points of different dimensions");
     first_.push_back(at.front() / reach_.first);
-    for (std::size_t d = 0; d < dimensions_; ++d) {
+    for (const auto d : indices(dimensions_)) {
       coordinates_.push_back(at[d] / reach_of(d));
       low_[d] = std::min(low_[d], at[d]);
       high_[d] = std::max(high_[d], at[d]);
@@ -133,15 +133,14 @@ const LocalKriging::Solved& LocalKriging::solved(std::span<const Neighbour> near
   const std::size_t n = of.size();
   Solved out{.of = std::move(of)};
   out.rows.resize(n * out.width());
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto i : indices(n)) {
     double* row = out.rows.data() + i * out.width();
     const double* at = coordinates_.data() + near[i].index * dimensions_;
     row[i] = 1 + reach_.nugget;
     for (std::size_t j = i + 1; j < n; ++j) {
       const double* other = coordinates_.data() + near[j].index * dimensions_;
       double squared = 0;
-      for (std::size_t d = 0; d < dimensions_; ++d)
-        squared += (at[d] - other[d]) * (at[d] - other[d]);
+      for (const auto d : indices(dimensions_)) squared += (at[d] - other[d]) * (at[d] - other[d]);
       row[j] = correlation(squared);
     }
     row[n] = points_[order_[near[i].index]].value;
@@ -149,12 +148,12 @@ const LocalKriging::Solved& LocalKriging::solved(std::span<const Neighbour> near
   }
   eliminate(out.rows, n, out.width());
   double ones_y = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto i : indices(n)) {
     out.ones_ones += out.one(i) * out.one(i);
     ones_y += out.one(i) * out.value(i);
   }
   out.mean = ones_y / out.ones_ones;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto i : indices(n)) {
     const double apart = out.value(i) - out.mean * out.one(i);
     out.scatter += apart * apart;
   }
@@ -167,7 +166,7 @@ const LocalKriging::Solved& LocalKriging::solved(std::span<const Neighbour> near
 std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double> asked,
                                                          const LeftOut& left_out) const {
   std::vector<double> place(asked.begin(), asked.end());
-  for (std::size_t d = 0; d < dimensions_; ++d) place[d] /= reach_of(d);
+  for (const auto d : indices(dimensions_)) place[d] /= reach_of(d);
   std::vector<Neighbour> near = neighbours(place, left_out);
   const std::size_t n = near.size();
   if (n < 2) return std::nullopt;
@@ -175,12 +174,12 @@ std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double>
   const Solved& known = solved(near);
   std::array<double, neighbours_max> c;  // the correlations with the place, then L^-1 of them
   double nearest = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto i : indices(n)) {
     c[i] = correlation(near[i].squared);
     nearest = std::min(nearest, near[i].squared);
   }
   double c_ones = 0, c_c = 0, c_y = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (const auto i : indices(n)) {
     const double* row = known.row(i);
     c[i] /= row[i];
     for (std::size_t j = i + 1; j < n; ++j) c[j] -= c[i] * row[j];

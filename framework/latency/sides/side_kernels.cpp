@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/latency.hpp"
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 #include "latency/imported/series.hpp"
 #include "latency/judged.hpp"
@@ -39,11 +40,11 @@ DeviceKernel counted(const Problem& problem, const Work& work, const roofline::B
 class Fastest {
  public:
   void add(DeviceKernel kernel) {
-    const auto found = kernels_.find(kernel.problem);
-    if (found == kernels_.end()) {
+    auto* found = find_value(kernels_, kernel.problem);
+    if (!found) {
       kernels_.emplace(kernel.problem, std::move(kernel));
-    } else if (kernel.ns < found->second.ns) {
-      found->second = std::move(kernel);
+    } else if (kernel.ns < found->ns) {
+      *found = std::move(kernel);
     }
   }
   std::vector<DeviceKernel> take() && {
@@ -118,8 +119,8 @@ SideKernels imported_kernels(const ImportedTable& table, const Device* device) {
       DeviceKernel kernel = counted(problem, work, bound, device, 0);
       kernel.ns = point.ns;
       kernel.interval_ns = {point.ns, point.ns};
-      const auto power = table.power_w.find(point.line);
-      if (power != table.power_w.end()) kernel.power_w = power->second;
+      const auto* power = find_value(table.power_w, point.line);
+      if (power) kernel.power_w = *power;
       fastest.add(std::move(kernel));
     }
   }
@@ -154,7 +155,7 @@ SideKernels bound_kernels(std::span<const Problem> problems, const Device& devic
 std::vector<Problem> plain_gemms(std::span<const Dtype> dtypes) {
   std::vector<Problem> out;
   for (const Dtype dtype : dtypes) {
-    const auto type = static_cast<std::int64_t>(dtype);
+    const auto type = as_int64(dtype);
     const Dtype result = dtype == Dtype::s8 ? Dtype::s32 : Dtype::bf16;
     for (std::int64_t m = 1; m <= 16384; m *= 2) {
       for (const std::int64_t nk : {4096, 8192}) {
@@ -164,7 +165,7 @@ std::vector<Problem> plain_gemms(std::span<const Dtype> dtypes) {
                         {"k", nk},
                         {"src_dtype", type},
                         {"wei_dtype", type},
-                        {"dst_dtype", static_cast<std::int64_t>(result)},
+                        {"dst_dtype", as_int64(result)},
                         {"wei_trans", 1}}});
       }
     }

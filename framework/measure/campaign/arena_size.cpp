@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/case_group.hpp"
 
@@ -38,14 +39,14 @@ Staged staged(const KernelCase& kernel_case) {
 }
 
 KernelCase with_sets(KernelCase kernel_case, std::int64_t sets) {
-  kernel_case.sets = static_cast<int>(std::clamp<std::int64_t>(sets, 1, 1 << 20));
+  kernel_case.sets = as_int(std::clamp<std::int64_t>(sets, 1, 1 << 20));
   return kernel_case;
 }
 
 // Those that share no arguments with an earlier one.
 std::vector<KernelCase> staged_kernels(const Stack& stack) {
   std::vector<KernelCase> out;
-  for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+  for (const auto k : indices(stack.kernels)) {
     const auto shares = [&](const KernelCase& o) { return o.shares_arguments(stack.kernels[k]); };
     if (std::ranges::any_of(out, shares)) continue;
     out.push_back(with_sets(stack.kernels[k], stack.instances[k]));
@@ -59,7 +60,7 @@ std::int64_t sum_of(std::span<const std::int64_t> bytes) {
 
 void raise_to(std::vector<std::int64_t>& most, std::span<const std::int64_t> bytes) {
   if (most.size() < bytes.size()) most.resize(bytes.size(), 0);
-  for (std::size_t i = 0; i < bytes.size(); ++i) most[i] = std::max(most[i], bytes[i]);
+  for (const auto i : indices(bytes)) most[i] = std::max(most[i], bytes[i]);
 }
 
 }  // namespace
@@ -94,14 +95,14 @@ std::int64_t least_bytes(std::span<const KernelCase> together) {
 }
 
 void ArenaNeed::add(const KernelCase& kernel_case) {
-  const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+  const auto workers = as_size(case_group(kernel_case).workers());
   const std::vector<std::int64_t> more(workers, arena_bytes(kernel_case));
   raise(more, std::vector<std::int64_t>(workers, least_bytes(std::span(&kernel_case, 1))));
 }
 
 void ArenaNeed::add(std::span<const Stack> stacks) {
-  std::vector<std::int64_t> more_least;
-  for (const Stack& stack : stacks) more_least.push_back(least_bytes(staged_kernels(stack)));
+  auto more_least =
+      mapped(stacks, [&](const Stack& stack) { return least_bytes(staged_kernels(stack)); });
   raise(stack_arena_bytes(stacks), more_least);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -36,7 +37,7 @@ Result<std::vector<double>, std::string> read_slices(Crew& crew, std::int64_t wa
   }
   // What the arenas lack of the walk is mapped beside them.
   const std::int64_t walk_of_each = walk_bytes / crew.size();
-  for (int shard = 0; shard < crew.size(); ++shard) {
+  for (const int shard : below(crew.size())) {
     const std::int64_t limit = crew.worker(shard).memory_limit_bytes();
     const std::int64_t beside = walk_of_each - crew.worker(shard).arena_bytes();
     if (limit == 0 || beside <= limit / 4) continue;
@@ -54,7 +55,7 @@ Result<std::vector<double>, std::string> read_slices(Crew& crew, std::int64_t wa
     if (answer->rates.empty()) return answer->reason;
     if (slowest.empty()) slowest = answer->rates;
     slowest.resize(std::min(slowest.size(), answer->rates.size()));
-    for (std::size_t i = 0; i < slowest.size(); ++i) {
+    for (const auto i : indices(slowest)) {
       slowest[i] = std::min(slowest[i], answer->rates[i]);
     }
   }
@@ -72,7 +73,7 @@ void BandwidthState::probe(Crew& crew, bool is_beside_long) {
   std::erase_if(seen.slices, [](const Slice& s) { return seconds_since(s.when) > state_s; });
   seen.threads = crew.threads() * crew.size();
   const std::size_t known = std::min(seen.slices.size(), slices_of_state - 1);
-  take(crew, static_cast<int>(slices_of_state - known), seen);
+  take(crew, as_int(slices_of_state - known), seen);
   seen.probed = SteadyClock::now();
 }
 
@@ -89,9 +90,9 @@ void BandwidthState::take(Crew& crew, int slices, Seen& seen) {
 }
 
 BandwidthState::Reading BandwidthState::read(const Crew& crew) const {
-  const auto found = seen_.find(key_of(crew));
-  if (found == seen_.end()) return {.reason = "not probed yet"};
-  const Seen& seen = found->second;
+  const auto* found = find_value(seen_, key_of(crew));
+  if (!found) return {.reason = "not probed yet"};
+  const Seen& seen = *found;
   std::vector<double> rates;
   double age_s = state_s;
   for (const Slice& slice : seen.slices) {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "host/process/arena.hpp"
@@ -39,7 +39,7 @@ std::vector<Signal> replacements_of(const Measurement& row) {
 // Nothing is left to run.
 bool is_all_stored(const CampaignOptions& options, std::span<const KernelCase> cases) {
   return options.lookup && std::ranges::all_of(cases, [&](const KernelCase& kernel_case) {
-           for (int round = 0; round < options.rounds; ++round) {
+           for (const int round : below(options.rounds)) {
              if (!options.lookup(kernel_case, options.first_round + round)) return false;
            }
            return true;
@@ -58,7 +58,7 @@ Campaign::~Campaign() = default;
 std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   rows_.clear();
   begin_ = SteadyClock::now();
-  progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
+  progress_ = {.total = std::ssize(cases) * options_.rounds};
   follow_bandwidth();
   memory_ = run_memory();
   if (!is_all_stored(options_, cases)) prepare_arenas(cases);
@@ -66,7 +66,7 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   for (int round = options_.first_round; round < end && !stopped(); ++round) {
     progress_.round = round;
     const auto round_begin = SteadyClock::now();
-    const std::uint64_t round_seed = hash_combine(options_.seed, static_cast<std::uint64_t>(round));
+    const std::uint64_t round_seed = hash_combine(options_.seed, as_uint64(round));
     for (const GroupedCases& grouped : round_order(cases, round_seed, options_.stacks_of)) {
       if (stopped()) break;
       if (grouped.stacks.empty()) {
@@ -141,7 +141,7 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
     }
     ++next.tries;
     const std::uint64_t seed =
-        hash_combine(trial_seed(round_seed, next.index), static_cast<std::uint64_t>(next.tries));
+        hash_combine(trial_seed(round_seed, next.index), as_uint64(next.tries));
     Measurement again = measure(cases[next.index], next.group, round, seed);
     spent_s += again.wall_s;
     std::vector<Signal> replaced = replacements_of(next.row);
@@ -183,8 +183,8 @@ Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& gr
   }
   row.round = round;
   row.seed = seed;
-  const auto hash = options_.plugin_hash_by_backend.find(kernel_case.backend);
-  if (hash != options_.plugin_hash_by_backend.end()) row.plugin_hash = hash->second;
+  const auto* hash = find_value(options_.plugin_hash_by_backend, kernel_case.backend);
+  if (hash) row.plugin_hash = *hash;
   return row;
 }
 
@@ -215,8 +215,8 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
 bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
   if (crew_ && crew_->group() == group) return true;
   crew_.reset();
-  const auto path = options_.plugin_path_by_backend.find(group.backend);
-  if (path == options_.plugin_path_by_backend.end()) {
+  const auto* path = find_value(options_.plugin_path_by_backend, group.backend);
+  if (!path) {
     row.status = Status::refused;
     row.reason = "no plugin for backend '" + group.backend + "'";
     return false;
@@ -232,7 +232,7 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
     job = part_of(*options_.job, nodes, group.workers() / nodes);
   }
   CrewOptions options{.group = group,
-                      .plugin_path = path->second,
+                      .plugin_path = *path,
                       .open_options = options_.open_options,
                       .environment = options_.environment,
                       .cache_dir = options_.cache_dir,
@@ -263,7 +263,7 @@ std::optional<std::string> Campaign::why_too_large(const KernelCase& kernel_case
   if (is_over_nodes(kernel_case)) return std::nullopt;
   const auto workers = as_size(case_group(kernel_case).workers());
   const std::int64_t bytes = least_bytes(std::span(&kernel_case, 1));
-  return memory_refusal(bytes * static_cast<std::int64_t>(workers), workers, memory_);
+  return memory_refusal(bytes * as_int64(workers), workers, memory_);
 }
 
 // What a device has in memory of its own it says itself.
@@ -286,7 +286,7 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
       const std::span<const Stack> stacks =
           options_.stacks_of ? options_.stacks_of(kernel_case) : std::span<const Stack>();
       if (!stacks.empty()) {
-        const bool is_here = !filled_nodes(options_.job, static_cast<int>(stacks.size()));
+        const bool is_here = !filled_nodes(options_.job, as_int(stacks.size()));
         if (is_here) need.add(stacks);
       } else if (!why_too_large(kernel_case)) {
         need.add(kernel_case);
@@ -297,8 +297,8 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   }
   // Reads that show the bandwidth walk through the arena, which the parent faults in once for all
   // rounds. Worker i works beside i others at least, and they share the walk.
-  for (std::size_t i = 0; i < need.wanted.size(); ++i) {
-    need.wanted[i] = std::max(need.wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
+  for (const auto i : indices(need.wanted)) {
+    need.wanted[i] = std::max(need.wanted[i], walk_bytes_ / as_int64(i + 1));
   }
   grow_arenas(arenas(), need.wanted,
               {.least = std::move(need.least), .should_stop = options_.should_stop});
@@ -324,8 +324,8 @@ void Campaign::finish(Measurement row, bool is_resumed) {
 RunPeaks* Campaign::peaks_of(const KernelCase& kernel_case) const {
   if (is_over_nodes(kernel_case)) return nullptr;
   if (options_.peaks_by_device.empty()) return options_.peaks;
-  const auto own = options_.peaks_by_device.find(device_key(kernel_case));
-  return own == options_.peaks_by_device.end() ? nullptr : own->second;
+  const auto* own = find_value(options_.peaks_by_device, device_key(kernel_case));
+  return !own ? nullptr : *own;
 }
 
 bool Campaign::stopped() const { return options_.should_stop && options_.should_stop(); }

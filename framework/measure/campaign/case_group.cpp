@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -35,15 +36,15 @@ std::vector<std::string> devices_of(const std::string& text) {
 }  // namespace
 
 ShardPlace CaseGroup::place(int index) const {
-  const auto at = static_cast<std::size_t>(index);
+  const auto at = as_size(index);
   if (!places.empty()) return places[at];
   if (const auto each = devices_of(device); each.size() > 1) {
-    const auto own = each.begin() + static_cast<std::ptrdiff_t>(at % each.size());
+    const auto own = each.begin() + as_int64(at % each.size());
     const auto before = std::count(each.begin(), own, *own);
     return {.backend = backend,
             .device = *own,
             .parts = parts,
-            .part = static_cast<int>(before) % std::max(1, parts)};
+            .part = as_int(before) % std::max(1, parts)};
   }
   return {.backend = backend,
           .device = device.substr(0, device.find('@')),
@@ -53,12 +54,11 @@ ShardPlace CaseGroup::place(int index) const {
 
 CaseGroup case_group(const KernelCase& kernel_case) {
   const auto ranks = kernel_case.problem.params.find("ranks");
-  return {
-      .backend = kernel_case.backend,
-      .device = kernel_case.device,
-      .parts = std::max(1, kernel_case.parts),
-      .shards_at_once = std::max(1, ranks ? static_cast<int>(*ranks) : kernel_case.shards_at_once),
-      .is_collective = ranks.has_value()};
+  return {.backend = kernel_case.backend,
+          .device = kernel_case.device,
+          .parts = std::max(1, kernel_case.parts),
+          .shards_at_once = std::max(1, ranks ? as_int(*ranks) : kernel_case.shards_at_once),
+          .is_collective = ranks.has_value()};
 }
 
 std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::uint64_t seed,
@@ -83,7 +83,7 @@ std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::ui
     order.push_back({.group = group, .cases = std::move(members), .stacks = {}});
   }
   shuffle(order, hash_combine(seed, 0));
-  for (std::size_t i = 0; i < order.size(); ++i) shuffle(order[i].cases, hash_combine(seed, i + 1));
+  for (const auto i : indices(order)) shuffle(order[i].cases, hash_combine(seed, i + 1));
   return order;
 }
 

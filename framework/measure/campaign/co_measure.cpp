@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -14,7 +16,7 @@ bool overlaps(std::span<const std::vector<TimedSample>> shards, std::size_t inde
   double earliest_end = std::numeric_limits<double>::infinity();
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& shard : shards) {
-    const double duration = shard[index].wall_ns * static_cast<double>(repeat);
+    const double duration = shard[index].wall_ns * as_double(repeat);
     latest_begin = std::max(latest_begin, shard[index].begin_ns);
     earliest_end = std::min(earliest_end, shard[index].begin_ns + duration);
     shortest = std::min(shortest, duration);
@@ -50,16 +52,16 @@ MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std
     shortest = std::min(shortest, shard.size());
     longest = std::max(longest, shard.size());
   }
-  merged.dropped = static_cast<std::int64_t>(longest - shortest);
+  merged.dropped = as_int64(longest - shortest);
   if (shards.size() > 1) merged.shard_wall_ns.resize(shards.size());
-  for (std::size_t i = 0; i < shortest; ++i) {
+  for (const auto i : indices(shortest)) {
     if (shards.size() > 1 && !overlaps(shards, i, repeat)) {
       ++merged.dropped;
       continue;
     }
     merged.samples.push_back(slowest(shards, i));
     merged.samples.back().label = label_of_all(shards, i);
-    for (std::size_t s = 0; s < merged.shard_wall_ns.size(); ++s) {
+    for (const auto s : indices(merged.shard_wall_ns)) {
       merged.shard_wall_ns[s].push_back(shards[s][i].wall_ns);
     }
   }
@@ -70,12 +72,11 @@ double sample_ns(const Sample& sample) { return sample.device_ns.value_or(sample
 
 void summarise(Measurement& measurement) {
   const std::vector<Sample> counted = counted_samples(measurement.samples);
-  std::vector<double> values;
-  values.reserve(counted.size());
-  for (const Sample& sample : counted) values.push_back(sample_ns(sample));
+  std::vector<double> values =
+      mapped(counted, [&](const Sample& sample) { return sample_ns(sample); });
   measurement.duration_ns_median = median(values);
   measurement.duration_ns_interval = median_interval(values).interval;
-  measurement.duration_ns_min = *std::min_element(values.begin(), values.end());
+  measurement.duration_ns_min = *std::ranges::min_element(values);
   measurement.relative_iqr = relative_iqr(values);
 }
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "host/group.hpp"
 
@@ -44,11 +44,11 @@ WorkerOptions worker_options(const CrewOptions& options, int index) {
 // The device index of a plugin by its id, or by its position.
 std::optional<std::uint32_t> device_index(const protocol::PluginDescription& plugin,
                                           const std::string& wanted) {
-  for (std::size_t i = 0; i < plugin.devices.size(); ++i) {
-    if (plugin.devices[i].id == wanted) return static_cast<std::uint32_t>(i);
+  for (const auto i : indices(plugin.devices)) {
+    if (plugin.devices[i].id == wanted) return as_uint32(i);
   }
-  for (std::size_t i = 0; i < plugin.devices.size(); ++i) {
-    if (std::to_string(i) == wanted) return static_cast<std::uint32_t>(i);
+  for (const auto i : indices(plugin.devices)) {
+    if (std::to_string(i) == wanted) return as_uint32(i);
   }
   return std::nullopt;
 }
@@ -78,7 +78,7 @@ Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
 
 std::optional<WorkerFailure> Crew::start_workers(const CrewOptions& options) {
   std::vector<WorkerOptions> shards;
-  for (int i = 0; i < options.group.workers(); ++i) shards.push_back(worker_options(options, i));
+  for (const int i : below(options.group.workers())) shards.push_back(worker_options(options, i));
   if (options.job != nullptr) {
     auto group = start_node_group(shards, *options.job);
     if (!group) return group.failure;
@@ -100,12 +100,11 @@ std::optional<WorkerFailure> Crew::start_workers(const CrewOptions& options) {
 }
 
 std::optional<WorkerFailure> Crew::open_devices(const CrewOptions& options) {
-  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+  for (const auto shard : indices(workers_)) {
     Worker& worker = *workers_[shard];
-    const ShardPlace place = options.group.place(static_cast<int>(shard));
-    const auto own = options.plugin_path_by_backend.find(place.backend);
-    auto plugin = worker.load(own == options.plugin_path_by_backend.end() ? options.plugin_path
-                                                                          : own->second);
+    const ShardPlace place = options.group.place(as_int(shard));
+    const auto* own = find_value(options.plugin_path_by_backend, place.backend);
+    auto plugin = worker.load(!own ? options.plugin_path : *own);
     if (!plugin) return plugin.failure;
     const auto index = device_index(*plugin, place.device);
     if (!index) {
@@ -126,7 +125,7 @@ int Crew::threads(int shard) const {
 
 // Who meets whom through what is a plugin's own: two of them know nothing of each other.
 std::optional<WorkerFailure> Crew::join_ranks(std::span<const RankGroups> cuts) {
-  for (int shard = 0; shard < size(); ++shard) {
+  for (const int shard : below(size())) {
     if (plugin(shard).name != plugin().name) {
       return failure_of(Status::unsupported,
                         "collectives between plugins " + plugin().name + " and " +
@@ -153,12 +152,12 @@ std::optional<WorkerFailure> Crew::join(const RankGroups& groups, bool is_of_all
     if (!token) return token.failure;
     for (std::size_t i = 0; i < members.size(); ++i) {
       requests[as_size(members[i])] = {.token_hex = token->hex,
-                                       .rank = static_cast<int>(i),
-                                       .size = static_cast<int>(members.size()),
+                                       .rank = as_int(i),
+                                       .size = as_int(members.size()),
                                        .group = is_of_all ? std::string() : group_name(members)};
     }
   }
-  for (int rank = 0; rank < size(); ++rank) {
+  for (const int rank : below(size())) {
     worker(rank).begin_join(requests[as_size(rank)]);
   }
   const auto joined = finish_all<Done>(workers_, [](Worker& w) { return w.finish_join(); });
@@ -172,18 +171,16 @@ std::vector<int> Crew::all_shards() const {
 }
 
 std::vector<Worker*> Crew::pointers(std::span<const int> shards) const {
-  std::vector<Worker*> out;
-  for (const int i : shards) out.push_back(workers_[as_size(i)].get());
-  return out;
+  return mapped(shards, [&](const int i) { return workers_[as_size(i)].get(); });
 }
 
 bool Crew::alive() {
-  return std::all_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->alive(); });
+  return std::ranges::all_of(workers_, [](const auto& w) { return w->alive(); });
 }
 
 std::vector<Outcome<protocol::Staged>> Crew::stage(const protocol::Stage& request) {
   protocol::Stage shard = request;
-  for (int i = 0; i < size(); ++i) {
+  for (const int i : below(size())) {
     shard.rank = i;
     shard.ranks = size();
     worker(i).begin_stage(shard);
@@ -195,14 +192,14 @@ std::vector<Outcome<protocol::Staged>> Crew::stage(const protocol::Stage& reques
 std::vector<std::optional<Outcome<protocol::Staged>>> Crew::stage_each(
     const std::vector<std::optional<protocol::Stage>>& requests) {
   std::vector<Worker*> asked;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  for (const auto i : indices(requests)) {
     if (!requests[i]) continue;
     workers_[i]->begin_stage(*requests[i]);
     asked.push_back(workers_[i].get());
   }
   Worker::await_all(asked, {});
   std::vector<std::optional<Outcome<protocol::Staged>>> outcomes(requests.size());
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  for (const auto i : indices(requests)) {
     if (requests[i]) outcomes[i] = workers_[i]->finish_stage();
   }
   return outcomes;
@@ -210,7 +207,7 @@ std::vector<std::optional<Outcome<protocol::Staged>>> Crew::stage_each(
 
 void Crew::run_together(std::span<const int> shards, const Begin& begin) {
   if (shards.size() == 1) return begin(worker(shards.front()), std::nullopt, -1);
-  protocol::Barrier own{.parties = static_cast<int>(shards.size())};
+  protocol::Barrier own{.parties = as_int(shards.size())};
   if (meeting_) {
     own.meeting = meeting_->begin(shards);
     for (const int shard : shards) {
@@ -237,8 +234,8 @@ std::vector<Outcome<SampleAnswer>> Crew::sample(const protocol::SampleRequest& r
     own.barrier = barrier;
     shard.begin_sample(own, barrier_fd);
   });
-  std::vector<Outcome<SampleAnswer>> outcomes;
-  for (const int i : shards) outcomes.push_back(worker(i).finish_sample());
+  std::vector<Outcome<SampleAnswer>> outcomes =
+      mapped(shards, [&](const int i) { return worker(i).finish_sample(); });
   if (meeting_ && shards.size() > 1 && !request.pilot_only) {
     const std::vector<double> skews_ns = meeting_->skews_ns();
     for (auto& outcome : outcomes) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "roofline/peaks.hpp"
@@ -62,7 +63,7 @@ class FreshProbe {
       for (const ProbeKind kind : {ProbeKind::slices, ProbeKind::read, ProbeKind::copy}) {
         if (kind == ProbeKind::slices && level != "memory") continue;
         const std::vector<double> slowest = bandwidth_by(kind, level);
-        all.insert(all.end(), slowest.begin(), slowest.end());
+        append_all(all, slowest);
         was_enough_ = third_highest(slowest) >= enough;
         if (was_enough_) break;
       }
@@ -142,7 +143,7 @@ class FreshProbe {
       slowest.resize(
           slowest.empty() ? answer->rates.size() : std::min(slowest.size(), answer->rates.size()),
           answer->rates.front());
-      for (std::size_t i = 0; i < slowest.size(); ++i) {
+      for (const auto i : indices(slowest)) {
         const bool is_first = &answer == &answers.front();
         slowest[i] = is_first ? answer->rates[i] : std::min(slowest[i], answer->rates[i]);
       }

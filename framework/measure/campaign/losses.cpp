@@ -1,6 +1,7 @@
 // A kernel that loses its workers would cost every case of it a start and a limit; so does a hang.
 #include "measure/campaign/losses.hpp"
 
+#include "core/lists.hpp"
 #include "measure/campaign/gate/retry.hpp"
 
 namespace halmark {
@@ -41,10 +42,10 @@ void Losses::note_hang(const Measurement& row) {
 }
 
 std::string Losses::why_not(const KernelCase& kernel_case) const {
-  const auto seen = in_a_row_.find(loss_key(kernel_case));
-  if (seen != in_a_row_.end() && seen->second.losses >= losses_max) {
+  const auto* seen = find_value(in_a_row_, loss_key(kernel_case));
+  if (seen && seen->losses >= losses_max) {
     return "disabled after " + std::to_string(losses_max) +
-           " lost workers in a row: " + seen->second.last_reason;
+           " lost workers in a row: " + seen->last_reason;
   }
   return why_hung(kernel_case);
 }

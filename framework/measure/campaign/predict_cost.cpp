@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/stack/measure_in_stack.hpp"
 #include "measure/sampling/stop_rule.hpp"
@@ -135,9 +135,9 @@ class CostOfCampaign {
     for (const Stack& stack : stacks) {
       std::vector<double> kernel_s;
       double staging_s = 0;
-      for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+      for (const auto k : indices(stack.kernels)) {
         KernelCase staged = stack.kernels[k];
-        staged.sets = static_cast<int>(stack.instances[k]);
+        staged.sets = as_int(stack.instances[k]);
         const auto filled = as_double(staged_bytes(staged));
         filled_of_all += filled;
         staging_s += priors_.stacked_gate_s + filled / priors_.pack_bytes_per_s;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -34,9 +36,9 @@ void RunPeaks::add(std::vector<Ceiling>& known, double Ceiling::*rate, Ceiling o
   halmark::observe(of.occasions, utc, rates, is_busy);
   of.source = "measured " + utc + (of.source.empty() ? "" : ", " + of.source);
   const auto figure = [&]() -> double* {
-    const auto same =
-        std::ranges::find_if(known, [&](const Ceiling& c) { return is_same_ceiling(c, of); });
-    return same == known.end() ? nullptr : &((*same).*rate);
+    auto* same =
+        find_or_null(known, true, [&](const Ceiling& c) { return is_same_ceiling(c, of); });
+    return !same ? nullptr : &((*same).*rate);
   };
   const double before = figure() != nullptr ? *figure() : 0;
   halmark::observe(device_, of);
@@ -69,9 +71,9 @@ void RunPeaks::observe(Bandwidth of, std::span<const double> rates, bool is_busy
 }
 
 const std::string* RunPeaks::recent(const std::string& what) const {
-  const auto found = said_.find(what);
-  const bool is_recent = found != said_.end() && seconds_since(found->second.when) < recent_s;
-  return is_recent ? &found->second.text : nullptr;
+  const auto* found = find_value(said_, what);
+  const bool is_recent = found && seconds_since(found->when) < recent_s;
+  return is_recent ? &found->text : nullptr;
 }
 
 void RunPeaks::remember(const std::string& what, std::string said) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/units.hpp"
@@ -30,9 +30,8 @@ Outcome<ShardBlocks> collect(std::vector<Outcome<SampleAnswer>> outcomes) {
 }
 
 void keep_worst_signal(std::vector<Signal>& signals, const Signal& signal) {
-  const auto known = std::find_if(signals.begin(), signals.end(),
-                                  [&](const Signal& s) { return s.name == signal.name; });
-  if (known == signals.end()) {
+  auto* known = find_or_null(signals, signal.name, &Signal::name);
+  if (!known) {
     signals.push_back(signal);
   } else if (signal.value && (!known->value || *signal.value > *known->value)) {
     *known = signal;
@@ -53,7 +52,7 @@ void absorb_all(ShardSeries& series, ShardBlocks& blocks) {
   }
   series.written_sets.clear();
   series.kept.resize(blocks.size());
-  for (std::size_t s = 0; s < blocks.size(); ++s) {
+  for (const auto s : indices(blocks)) {
     SampleAnswer& shard = blocks[s];
     absorb(shard.measured, series);
     if (!shard.measured.kept.empty()) {
@@ -66,9 +65,9 @@ void absorb_all(ShardSeries& series, ShardBlocks& blocks) {
 }
 
 void append(MergedSamples& total, MergedSamples block) {
-  total.samples.insert(total.samples.end(), block.samples.begin(), block.samples.end());
+  append_all(total.samples, block.samples);
   total.shard_wall_ns.resize(block.shard_wall_ns.size());
-  for (std::size_t s = 0; s < block.shard_wall_ns.size(); ++s) {
+  for (const auto s : indices(block.shard_wall_ns)) {
     auto& shard = total.shard_wall_ns[s];
     shard.insert(shard.end(), block.shard_wall_ns[s].begin(), block.shard_wall_ns[s].end());
   }
@@ -78,10 +77,10 @@ void append(MergedSamples& total, MergedSamples block) {
 // Clocks of several nodes have nothing in common but the start: the first rank's is taken for the
 // origin, and the others began at the most that the start's skew allows.
 void align_in_time(ShardBlocks& blocks) {
-  for (std::size_t s = 0; s < blocks.size(); ++s) {
+  for (const auto s : indices(blocks)) {
     const std::vector<double>& skews_ns = blocks[s].start_skews_ns;
     std::vector<TimedSample>& samples = blocks[s].samples;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (const auto i : indices(samples)) {
       const double skew_ns = i < skews_ns.size() ? skews_ns[i] : INFINITY;
       samples[i].begin_ns = s == 0 ? 0 : skew_ns;
     }
@@ -176,7 +175,7 @@ class CommonSampling {
     }
     const double mean_ns = taken_ > 0 ? sampled_ns_ / as_double(taken_) : first_ns_;
     const double budget_ns = rule_.budget_s * ns_per_s - clean_ns_;
-    const auto wanted = static_cast<std::int64_t>(budget_ns / std::max(1.0, mean_ns));
+    const auto wanted = as_int64(budget_ns / std::max(1.0, mean_ns));
     return std::clamp(wanted, block_min, block_max);
   }
 
@@ -209,7 +208,7 @@ class CommonSampling {
       if (sample.label != SampleLabel::disturbed) clean_ns_ += interval_ns;
       add_labelled(*stop_, sample.label, interval_ns);
     }
-    taken_ += static_cast<std::int64_t>(merged.samples.size()) + merged.dropped;
+    taken_ += std::ssize(merged.samples) + merged.dropped;
     append(series_.merged, std::move(merged));
     return std::nullopt;
   }
@@ -233,7 +232,7 @@ class CommonSampling {
   }
   bool too_many_dropped() const {
     return series_.merged.dropped > 4 * block_max &&
-           series_.merged.dropped > 8 * static_cast<std::int64_t>(series_.merged.samples.size());
+           series_.merged.dropped > 8 * std::ssize(series_.merged.samples);
   }
 
   Crew& crew_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
@@ -54,8 +54,7 @@ class Trial {
     request.witness = witness();
     const auto outcomes = crew_.stage(request);
     // Shards that did stage must drop it, whatever the others answered.
-    is_staged_ =
-        std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return bool(o); });
+    is_staged_ = std::ranges::any_of(outcomes, [](const auto& o) { return bool(o); });
     if (const auto failure = first_failure(outcomes)) return end(row_, *failure);
     for (const auto& outcome : outcomes) staged_.shards.push_back(*outcome);
     describe();
@@ -71,9 +70,9 @@ class Trial {
     for (const OperandSpec& operand : staged_.contract->operands(staged_.problem.params)) {
       if (operand.role == Role::constant) bytes += operand.bytes();
     }
-    const auto others = static_cast<std::uint64_t>(std::max(1, row_.kernel_case.sets) - 1);
+    const auto others = as_uint64(std::max(1, row_.kernel_case.sets) - 1);
     if (others == 0 || bytes == 0 || bytes > constant_bytes_max) return std::nullopt;
-    return 1 + static_cast<int>(uniform_below(fresh_seed() << 11, others));
+    return 1 + as_int(uniform_below(fresh_seed() << 11, others));
   }
 
   // One-time costs are those of the slowest shard: that one is waited for.
@@ -174,8 +173,8 @@ class Trial {
 
   // Ranks that start apart wait for each other, or find the others' part done: either way.
   void widen_by_skew() {
-    const auto skew = std::ranges::find(row_.signals, start_skew_signal, &Signal::name);
-    if (skew == row_.signals.end() || !skew->value) return;
+    const auto* skew = find_or_null(row_.signals, start_skew_signal, &Signal::name);
+    if (!skew || !skew->value) return;
     const double each_ns = *skew->value / as_double(row_.repeat);
     row_.duration_ns_interval.low = std::max(0.0, row_.duration_ns_interval.low - each_ns);
     row_.duration_ns_interval.high += each_ns;

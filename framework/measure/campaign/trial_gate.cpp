@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/text.hpp"
 
@@ -17,13 +18,13 @@ constexpr std::int64_t twin_id = 2;
 std::uint64_t fresh_seed() {
   constexpr std::uint64_t exact_in_a_double = (std::uint64_t{1} << 53) - 1;
   std::random_device device;
-  return ((static_cast<std::uint64_t>(device()) << 32) ^ device()) & exact_in_a_double;
+  return ((as_uint64(device()) << 32) ^ device()) & exact_in_a_double;
 }
 
 void keep_most(std::vector<Signal>& signals, std::optional<double> new_inputs_cost) {
   if (!new_inputs_cost) return;
-  const auto known = std::ranges::find(signals, "new_inputs_cost", &Signal::name);
-  if (known == signals.end()) {
+  auto* known = find_or_null(signals, "new_inputs_cost", &Signal::name);
+  if (!known) {
     signals.push_back({"new_inputs_cost", new_inputs_cost, {}});
   } else if (*new_inputs_cost > known->value) {
     known->value = new_inputs_cost;
@@ -69,8 +70,8 @@ bool TrialGate::first() {
 // executed once more on the inputs of that set.
 bool TrialGate::check_revealed(std::span<const int> sets, const CheckPlan& plan,
                                std::optional<int> inputs_from, std::vector<RevealAnswer>* keep) {
-  for (std::size_t rank = 0; rank < staged_.shards.size(); ++rank) {
-    auto shown = crew_.worker(static_cast<int>(rank))
+  for (const auto rank : indices(staged_.shards)) {
+    auto shown = crew_.worker(as_int(rank))
                      .reveal({stage_id,
                               {sets[rank]},
                               inputs_from,
@@ -79,7 +80,7 @@ bool TrialGate::check_revealed(std::span<const int> sets, const CheckPlan& plan,
     keep_most(row_.signals, shown->revealed.new_inputs_cost);
     StagedInputs inputs = inputs_of(rank);
     if (inputs_from) inputs.replace_inputs(*inputs_from);
-    if (!accept(compare(*shown, inputs, staged_.problem, static_cast<int>(rank), plan))) {
+    if (!accept(compare(*shown, inputs, staged_.problem, as_int(rank), plan))) {
       return false;
     }
     if (keep) {
@@ -110,8 +111,8 @@ RevealedOutputs TrialGate::first_of(std::size_t rank) const {
 // Whole: a wrong element that came after the first call is found wherever it is.
 bool TrialGate::equals_first(const RevealAnswer& shown, StagedInputs& inputs, std::size_t rank) {
   const CorrectnessResult again =
-      check_again(*staged_.contract, staged_.problem, inputs, static_cast<int>(rank),
-                  values_of(rank), {shown.revealed, shown.memory.view()}, first_of(rank));
+      check_again(*staged_.contract, staged_.problem, inputs, as_int(rank), values_of(rank),
+                  {shown.revealed, shown.memory.view()}, first_of(rank));
   return again.ok || end(row_, again.status, again.reason);
 }
 
@@ -172,15 +173,15 @@ std::string TrialGate::dtypes_text() const {
 
 bool TrialGate::kept(std::span<const std::vector<KeptSeries>> of_shards) {
   after_seed_ = fresh_seed();
-  row_.signals.push_back({"check_seed", static_cast<double>(after_seed_), {}});
+  row_.signals.push_back({"check_seed", as_double(after_seed_), {}});
   KeptChecks checks;
-  for (std::size_t rank = 0; rank < of_shards.size(); ++rank) {
+  for (const auto rank : indices(of_shards)) {
     StagedInputs inputs = inputs_of(rank);
     KeptChecks of_rank;
     for (const KeptSeries& series : of_shards[rank]) {
       const KeptResult found =
-          check_kept(*staged_.contract, staged_.problem, inputs, static_cast<int>(rank),
-                     values_of(rank), series, first_of(rank), hash_combine(after_seed_, rank));
+          check_kept(*staged_.contract, staged_.problem, inputs, as_int(rank), values_of(rank),
+                     series, first_of(rank), hash_combine(after_seed_, rank));
       if (!found.result.ok) {
         discard_times();
         return end(row_, found.result.status, "after the sample loop: " + found.result.reason);
@@ -190,7 +191,7 @@ bool TrialGate::kept(std::span<const std::vector<KeptSeries>> of_shards) {
     // Shards run the same kernel: the one that was looked at least counts.
     if (rank == 0 || of_rank.executions < checks.executions) checks = of_rank;
   }
-  const auto samples = static_cast<std::int64_t>(row_.samples.size()) + row_.samples_dropped;
+  const auto samples = std::ssize(row_.samples) + row_.samples_dropped;
   const std::string method = kept_method(checks, "around " + std::to_string(samples) + " samples");
   if (!method.empty()) row_.correctness.method += "; " + method;
   return true;
@@ -200,15 +201,15 @@ bool TrialGate::kept(std::span<const std::vector<KeptSeries>> of_shards) {
 // the first, because a kernel may do that one alone. Another one than `taken` where there is one.
 int TrialGate::written_slot(std::span<const int> written, std::size_t rank, std::uint64_t seed,
                             std::optional<int> taken) const {
-  const auto executions = static_cast<std::uint64_t>(std::max<std::int64_t>(1, row_.repeat));
+  const auto executions = as_uint64(std::max<std::int64_t>(1, row_.repeat));
   const std::uint64_t start = uniform_below(hash_u64(seed, 2 * rank), written.size());
   const std::uint64_t execution = uniform_below(hash_u64(seed, 2 * rank + 1), executions);
   const std::uint64_t choices = written.size() * executions;
   int slot = 0;
-  for (std::uint64_t i = 0; i < choices; ++i) {
+  for (const std::uint64_t i : below(choices)) {
     const int begin = written[(start + i / executions) % written.size()];
-    slot = static_cast<int>((static_cast<std::uint64_t>(begin) + (execution + i) % executions) %
-                            static_cast<std::uint64_t>(staged_.shards[rank].sets));
+    slot = as_int((as_uint64(begin) + (execution + i) % executions) %
+                  as_uint64(staged_.shards[rank].sets));
     if (slot != taken) break;
   }
   return slot;
@@ -228,14 +229,14 @@ bool TrialGate::after_loop(std::span<const std::vector<int>> written) {
   }
   const std::size_t ranks = staged_.shards.size();
   std::vector<int> sets(ranks), others(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
+  for (const auto rank : indices(ranks)) {
     sets[rank] = written_slot(written[rank], rank, seed, std::nullopt);
     others[rank] = written_slot(written[rank], rank, seed, sets[rank]);
   }
   std::optional<int> unseen;
   if (can_execute_afresh()) {
-    unseen = staged_.sets + 1 + static_cast<int>(hash_u64(seed, 1) >> 40);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
+    unseen = staged_.sets + 1 + as_int(hash_u64(seed, 1) >> 40);
+    for (const auto rank : indices(ranks)) {
       others[rank] = staged_.shards[rank].witness.value_or(others[rank]);
     }
   }

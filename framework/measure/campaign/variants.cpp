@@ -4,8 +4,7 @@
 #include <charconv>
 #include <memory>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/case_group.hpp"
@@ -34,7 +33,7 @@ Choice default_choice(std::span<const DomainDescription> domains) {
 Config config_of(std::span<const DomainDescription> domains, const Choice& choice) {
   Config out;
   if (choice == default_choice(domains)) return out;
-  for (std::size_t i = 0; i < domains.size(); ++i) {
+  for (const auto i : indices(domains)) {
     out.params.set(domains[i].name, domains[i].values[choice[i]]);
     if (!domains[i].labels.empty()) {
       out.labels.emplace_back(domains[i].name, domains[i].labels[choice[i]]);
@@ -49,7 +48,7 @@ std::vector<Choice> all_choices(std::span<const DomainDescription> domains) {
   for (const DomainDescription& domain : domains) {
     std::vector<Choice> longer;
     for (const Choice& choice : out) {
-      for (std::size_t value = 0; value < domain.values.size(); ++value) {
+      for (const auto value : indices(domain.values)) {
         longer.push_back(choice);
         longer.back().push_back(value);
       }
@@ -107,8 +106,7 @@ Config config_of(std::span<const DomainDescription> domains, const VariantFilter
   for (const auto& [name, text] : filter.values) {
     const auto domain = std::ranges::find(domains, name, &DomainDescription::name);
     if (domain == domains.end()) {
-      std::vector<std::string> known;
-      for (const DomainDescription& d : domains) known.push_back(d.name);
+      auto known = mapped(domains, &DomainDescription::name);
       throw refused("--variants: " + filter.kernel + " has no parameter '" + name + "'", {},
                     suggestion(name, known));
     }
@@ -140,8 +138,7 @@ class Interview {
     if (device == plugin_.devices.end()) {
       throw unfit("plugin " + plugin_.name + " has no device " + group.device);
     }
-    take(worker_->open(static_cast<std::uint32_t>(device - plugin_.devices.begin()),
-                       options.open_options),
+    take(worker_->open(as_uint32(device - plugin_.devices.begin()), options.open_options),
          "device " + group.device);
   }
   ~Interview() { worker_->quit(); }
@@ -208,7 +205,7 @@ class Interview {
     const auto answer = take(worker_->supports(kernel, out.question.problem, configs), kernel);
     std::size_t refused_count = 0;
     std::string reason;
-    for (std::size_t i = 0; i < configs.size(); ++i) {
+    for (const auto i : indices(configs)) {
       if (answer.status.at(i) == 0) {
         out.variants.push_back({kernel, configs[i], is_first && configs[i] == Config{}});
       } else if (refused_count++ == 0) {

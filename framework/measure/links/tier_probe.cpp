@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -84,7 +84,7 @@ std::vector<std::uint32_t> random_cycle(std::size_t count) {
 double copied_bytes_per_s(std::span<std::byte> memory) {
   const std::size_t half = memory.size() / 2;
   double best_s = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 3; ++i) {
+  for (const int i : below(3)) {
     const auto begin = SteadyClock::now();
     std::memcpy(memory.data() + (i % 2) * half, memory.data() + (1 - i % 2) * half, half);
     best_s = std::min(best_s, seconds_since(begin));
@@ -102,7 +102,7 @@ TierProbe probe_memory(std::int64_t working_set_bytes) {
   };
   std::vector<Line> chain(lines);
   const std::vector<std::uint32_t> cycle = random_cycle(lines);
-  for (std::size_t i = 0; i < lines; ++i) chain[i].next = cycle[i];
+  for (const auto i : indices(lines)) chain[i].next = cycle[i];
   std::vector<double> times;
   std::uint32_t at = 0;
   for (int batch = 0; batch < batches; ++batch) {
@@ -124,8 +124,8 @@ TierProbe probe_storage(const std::string& folder, std::int64_t file_bytes,
                         const std::function<bool()>& should_stop) {
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) != 0) throw failed("find room", folder);
-  const auto unit = static_cast<std::int64_t>(space.f_frsize);
-  if (static_cast<std::int64_t>(space.f_bavail) * unit < 2 * file_bytes) {
+  const auto unit = as_int64(space.f_frsize);
+  if (as_int64(space.f_bavail) * unit < 2 * file_bytes) {
     errno = ENOSPC;
     throw failed("find room", folder);
   }
@@ -134,7 +134,7 @@ TierProbe probe_storage(const std::string& folder, std::int64_t file_bytes,
   const AlignedBlock block = aligned(block_bytes);
   std::memset(block.get(), 0x5a, block_bytes);
   const std::span bytes(block.get(), block_bytes);
-  const auto step = static_cast<std::int64_t>(block_bytes);
+  const auto step = as_int64(block_bytes);
   auto begin = SteadyClock::now();
   for (std::int64_t at = 0; at < file_bytes && !stopped(); at += step) file.write(bytes, at);
   file.flush();
@@ -146,8 +146,7 @@ TierProbe probe_storage(const std::string& folder, std::int64_t file_bytes,
   std::vector<double> times;
   constexpr int reads = 2000;
   for (int i = 0; i < reads && !stopped(); ++i) {
-    const auto page =
-        static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(file_bytes / 4096));
+    const auto page = as_int64(random() % as_uint64(file_bytes / 4096));
     begin = SteadyClock::now();
     file.read(bytes.first(page_bytes), page * 4096);
     times.push_back(seconds_since(begin));
@@ -157,7 +156,7 @@ TierProbe probe_storage(const std::string& folder, std::int64_t file_bytes,
           .latency_p99_s = quantile(times, 0.99),
           .read_bytes_per_s = as_double(file_bytes) / read_s,
           .write_bytes_per_s = as_double(file_bytes) / write_s,
-          .bytes = static_cast<std::int64_t>(space.f_blocks) * unit,
+          .bytes = as_int64(space.f_blocks) * unit,
           .how = "file of " + std::to_string(file_bytes >> 20) + " MiB past the page cache"};
 }
 

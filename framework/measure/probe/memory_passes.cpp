@@ -2,6 +2,7 @@
 // whose value nobody uses.
 #include <cstring>
 
+#include "core/lists.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -13,7 +14,7 @@ void read_portable(const std::byte* from, std::byte*, std::size_t bytes) {
   for (std::size_t at = 0; at + sizeof sums <= bytes; at += sizeof sums) {
     std::uint64_t words[8];
     std::memcpy(words, from + at, sizeof words);
-    for (int i = 0; i < 8; ++i) sums[i] += words[i];
+    for (const int i : below(8)) sums[i] += words[i];
   }
   for (const std::uint64_t sum : sums) asm volatile("" : : "r"(sum));
 }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
@@ -44,7 +44,7 @@ std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, in
     if (threads > 1 && !cpus.empty()) {
       pin_this_thread(cpus[as_size(thread) % cpus.size()]);
     }
-    for (int window = 0; window < windows; ++window) {
+    for (const int window : below(windows)) {
       // Yielding lets more threads than CPUs finish; with one CPU each it costs nothing.
       arrived.fetch_add(1);
       while (arrived.load() < threads * (window + 1)) std::this_thread::yield();
@@ -61,14 +61,14 @@ std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, in
     return times;
   }
   std::vector<std::jthread> others;
-  for (int thread = 0; thread < threads; ++thread) others.emplace_back(body, thread);
+  for (const int thread : below(threads)) others.emplace_back(body, thread);
   others.clear();
   return times;
 }
 
 std::vector<double> rates_of(const std::vector<std::vector<WindowTime>>& times, double amount) {
   std::vector<double> rates;
-  for (std::size_t window = 0; window < times.front().size(); ++window) {
+  for (const auto window : indices(times.front())) {
     WindowTime whole = times.front()[window];
     for (const auto& thread : times) {
       whole.begin_ns = std::min(whole.begin_ns, thread[window].begin_ns);
@@ -141,7 +141,7 @@ std::vector<Slice> cut_memory(MemoryKernel kernel, std::span<std::byte> memory, 
   const std::size_t share = memory.size() / as_size(threads) / stride * stride;
   const std::size_t bytes = kernel == MemoryKernel::copy ? share / 2 / stride * stride : share;
   std::vector<Slice> slices;
-  for (int thread = 0; thread < threads; ++thread) {
+  for (const int thread : below(threads)) {
     std::byte* from = memory.data() + as_size(thread) * share;
     slices.push_back({from, kernel == MemoryKernel::copy ? from + bytes : nullptr, bytes});
   }
@@ -170,7 +170,7 @@ std::vector<int> allowed_cpus() {
   CPU_ZERO(&set);
   std::vector<int> cpus;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+  for (const int cpu : below(CPU_SETSIZE)) {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
   return cpus;
@@ -226,14 +226,14 @@ ProbeRates read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
                        const ProbeThreads& threads, ClockSource& clock) {
   const std::size_t count = memory.size() / slice_bytes;
   std::vector<std::vector<Slice>> cut;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const auto i : indices(count)) {
     const auto slice = memory.subspan(i * slice_bytes, slice_bytes);
     cut.push_back(cut_memory(MemoryKernel::read, slice, threads.count));
   }
   if (cut.empty() || cut.front().front().bytes == 0) return {};
   const MemoryPass pass = memory_passes(detect_cpu_features()).read;
   const auto times = run_together(
-      threads, static_cast<int>(count),
+      threads, as_int(count),
       [&](int thread, int window) { pass_over(pass, cut[as_size(window)][as_size(thread)], 1); },
       clock);
   return probed(times, as_double(cut.front().front().bytes) * threads.count);

@@ -1,4 +1,5 @@
 // Peak loops without intrinsics: the only ones on architectures without a file of their own.
+#include "core/lists.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -9,9 +10,9 @@ constexpr int lanes = 64;  // enough independent chains for any vector unit of 1
 template <class Real>
 __attribute__((noinline)) void portable_fma(std::int64_t iterations) {
   Real chains[lanes];
-  for (int lane = 0; lane < lanes; ++lane) chains[lane] = static_cast<Real>(lane);
+  for (const int lane : below(lanes)) chains[lane] = static_cast<Real>(lane);
   for (std::int64_t i = 0; i < iterations; ++i) {
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (const int lane : below(lanes)) {
       chains[lane] = chains[lane] * Real{0.5} + Real{0.25};
     }
     asm volatile("" : : "g"(chains) : "memory");

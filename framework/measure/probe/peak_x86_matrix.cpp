@@ -1,4 +1,5 @@
 // AMX peaks: four accumulator tiles, two times two source tiles, everything in tile registers.
+#include "core/lists.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -11,7 +12,7 @@ struct alignas(64) TileConfig {
   unsigned char bytes[64] = {};
   constexpr TileConfig() {
     bytes[0] = 1;
-    for (int tile = 0; tile < 8; ++tile) {
+    for (const int tile : below(8)) {
       bytes[16 + 2 * tile] = 64;
       bytes[48 + tile] = 16;
     }
@@ -19,7 +20,7 @@ struct alignas(64) TileConfig {
 };
 constexpr TileConfig tile_config;
 constexpr bool has_eight_full_tiles(const TileConfig& config) {
-  for (int tile = 0; tile < 8; ++tile) {
+  for (const int tile : below(8)) {
     const int bytes_per_row = config.bytes[16 + 2 * tile] + 256 * config.bytes[17 + 2 * tile];
     if (bytes_per_row != 64 || config.bytes[48 + tile] != 16) return false;
   }

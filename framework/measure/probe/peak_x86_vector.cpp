@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/lists.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -99,10 +100,10 @@ inline constexpr Constants<PatternF64> constants<PatternF64> = [] {
 // What the instructions read of vector 0 (a), 1 (b) or 2 (ones).
 template <class Element, class Pattern>
 constexpr bool holds(const Constants<Pattern>& made, int vector, Element value) {
-  for (int at = 64 * vector; at < 64 * vector + 64; at += static_cast<int>(sizeof(Element))) {
+  for (int at = 64 * vector; at < 64 * vector + 64; at += as_int(sizeof(Element))) {
     std::array<unsigned char, sizeof(Element)> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = made.values[static_cast<std::size_t>(at) + i];
+    for (const auto i : indices(bytes)) {
+      bytes[i] = made.values[as_size(at) + i];
     }
     if (std::bit_cast<Element>(bytes) != value) return false;
   }

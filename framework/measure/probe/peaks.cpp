@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "host/machine.hpp"
@@ -24,7 +24,7 @@ constexpr std::int64_t plateau_last_bytes = 1024 * mib;
 constexpr double slow_memory_bytes_per_s = 4e9;  // sizes windows; a slower machine takes longer
 
 double maximum(const std::vector<double>& rates) {
-  return rates.empty() ? 0 : *std::max_element(rates.begin(), rates.end());
+  return rates.empty() ? 0 : *std::ranges::max_element(rates);
 }
 
 // A window must hold at least one pass over the working set.
@@ -185,12 +185,11 @@ class PeakRun {
   template <class Figure>
   static void keep(Series<Figure>& series, Figure figure, const protocol::ProbeAnswer& answer) {
     if (answer.rates.empty()) return;
-    auto known = std::find_if(series.begin(), series.end(), [&](const auto& entry) {
-      return is_same_ceiling(entry.first, figure);
-    });
+    auto known = std::ranges::find_if(
+        series, [&](const auto& entry) { return is_same_ceiling(entry.first, figure); });
     if (known == series.end()) known = series.insert(series.end(), {std::move(figure), {}});
     Probed& probed = known->second;
-    probed.rates.insert(probed.rates.end(), answer.rates.begin(), answer.rates.end());
+    append_all(probed.rates, answer.rates);
     probed.is_busy = probed.is_busy && answer.cpu_share < busy_cpu_share;
   }
 
@@ -222,8 +221,8 @@ std::vector<CacheLevel> parse_caches(std::span<const std::string> caches) {
     cache.bytes <<= scale == 'K' ? 10 : scale == 'M' ? 20 : scale == 'G' ? 30 : 0;
     if (cache.bytes > 0) found.push_back(cache);
   }
-  std::sort(found.begin(), found.end(),
-            [](const CacheLevel& a, const CacheLevel& b) { return a.level < b.level; });
+  std::ranges::sort(found,
+                    [](const CacheLevel& a, const CacheLevel& b) { return a.level < b.level; });
   return found;
 }
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <mutex>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -64,7 +66,7 @@ bool was_skipped(const Run& run) {
   if constexpr (requires { run.error_occurred; }) {
     return run.error_occurred;
   } else {
-    return static_cast<int>(run.skipped) != 0;
+    return as_int(run.skipped) != 0;
   }
 }
 
@@ -75,7 +77,7 @@ class TotalsReporter : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       skipped_ = skipped_ || was_skipped(run);
-      iterations_ += static_cast<std::int64_t>(run.iterations);
+      iterations_ += as_int64(run.iterations);
       seconds_ += run.real_accumulated_time;
     }
   }
@@ -136,7 +138,7 @@ std::int64_t block_size(const SamplePlan& plan, std::int64_t taken) {
   if (taken == 0) return std::clamp<std::int64_t>(plan.first_block, 1, remaining);
   if (plan.expected_sample_ns <= 0) return 1;
   const double fitting = std::clamp(block_ns / plan.expected_sample_ns, 1.0, double{largest});
-  return std::min(static_cast<std::int64_t>(fitting), remaining);
+  return std::min(as_int64(fitting), remaining);
 }
 
 }  // namespace
@@ -145,12 +147,12 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
                           ClockSource& clock) {
   initialize_once();
   SampleSeries series;
-  series.samples.reserve(static_cast<std::size_t>(plan.max_samples));
+  series.samples.reserve(as_size(plan.max_samples));
   ChunkLabels labels(plan.counters, plan.chunk, series.samples);
   rule.start();
   while (true) {
     const std::size_t before = series.samples.size();
-    const std::int64_t n = block_size(plan, static_cast<std::int64_t>(before));
+    const std::int64_t n = block_size(plan, as_int64(before));
     Block block{step, clock, plan.deadline_ns, series.samples, labels};
     series.totals_mismatch = run_registered(plan.name, n, block);
     for (std::size_t i = before; i < series.samples.size(); ++i) {
@@ -161,7 +163,7 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
       series.stop_rule = rule.reason();
     } else if (block.end == End::deadline) {
       series.stop_rule = StopReason::deadline;
-    } else if (static_cast<std::int64_t>(series.samples.size()) >= plan.max_samples) {
+    } else if (std::ssize(series.samples) >= plan.max_samples) {
       series.stop_rule = StopReason::max_samples;
     }
     const bool is_over = series.is_failed || series.stop_rule != StopReason::none;

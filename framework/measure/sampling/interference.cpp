@@ -9,7 +9,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "measure/sampling/clock_source.hpp"
 
@@ -167,7 +167,7 @@ Signal StealShare::at(double now_ns, const std::string& proc_stat) {
   if (!proc_stat.starts_with("cpu ")) return absent(signal_name::steal_fraction, "no /proc/stat");
   Ticks now{.at_ns = now_ns};
   const char* cursor = proc_stat.c_str() + 4;
-  for (int field = 0; field < 8; ++field) {
+  for (const int field : below(8)) {
     char* end = nullptr;
     const double ticks = std::strtod(cursor, &end);
     if (end == cursor) return absent(signal_name::steal_fraction, "/proc/stat counts no steal");

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "model/families/mixers.hpp"
 
 namespace halmark::decoder {

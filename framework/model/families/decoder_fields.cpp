@@ -3,8 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/families/decoder.hpp"
@@ -78,7 +77,7 @@ void read_rotary(ConfigReader& config, ModelSpec& spec) {
   if (factor <= 0 || factor > 1) {
     config.refuse("partial_rotary_factor", "must lie in (0, 1]");
   }
-  spec.rotary_dim = static_cast<std::int64_t>(std::floor(factor * as_double(spec.head_dim)));
+  spec.rotary_dim = as_int64(std::floor(factor * as_double(spec.head_dim)));
   if (spec.rotary_dim % 2 != 0 || spec.rotary_dim < 2) {
     config.refuse("head_dim", "gives a rotated width of " + std::to_string(spec.rotary_dim) +
                                   "; an even width >= 2 is expected");
@@ -110,7 +109,7 @@ std::optional<std::int64_t> longest_context(const ConfigReader& config) {
       continue;
     }
     const auto from = is_yarn && trained ? trained : stated;
-    if (from) return static_cast<std::int64_t>(as_double(*from) * *factor);
+    if (from) return as_int64(as_double(*from) * *factor);
   }
   return stated;
 }
@@ -202,7 +201,7 @@ std::int64_t period_of(ConfigReader& config, std::int64_t fallback) {
       letters.back() != 'G') {
     config.refuse(field, "is '" + printable(letters) + "'; a period or letters as LLLG are known");
   }
-  return static_cast<std::int64_t>(letters.size());
+  return std::ssize(letters);
 }
 
 }  // namespace
@@ -215,24 +214,22 @@ void read_window_pattern(ConfigReader& config, ModelSpec& spec, std::int64_t per
     period = period_of(config, period);
   }
   const std::int64_t window = config.required_size("sliding_window");
-  for (std::size_t i = 0; i < spec.windows.size(); ++i) {
-    const bool is_full =
-        types ? (*types)[i] == "full_attention" : (static_cast<std::int64_t>(i) + 1) % period == 0;
+  for (const auto i : indices(spec.windows)) {
+    const bool is_full = types ? (*types)[i] == "full_attention" : (as_int64(i) + 1) % period == 0;
     spec.windows[i] = is_full ? 0 : window;
   }
 }
 
 std::vector<bool> read_rotating_layers(const ConfigReader& config, const ModelSpec& spec) {
   const auto listed = config.counts("no_rope_layers").value_or(std::vector<std::int64_t>{});
-  std::vector<bool> out;
-  for (const std::int64_t rotates : listed) out.push_back(rotates != 0);
+  std::vector<bool> out = mapped(listed, [&](const std::int64_t rotates) { return rotates != 0; });
   if (!out.empty()) {
     config.ignore({"no_rope_layer_interval"});
     check_layer_count(config, spec, "no_rope_layers", out.size());
     return out;
   }
   const std::int64_t interval = config.size("no_rope_layer_interval").value_or(4);
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     out.push_back((layer + 1) % interval != 0);
   }
   return out;
@@ -240,7 +237,7 @@ std::vector<bool> read_rotating_layers(const ConfigReader& config, const ModelSp
 
 std::vector<LayerMixer> uniform_mixers(const ModelSpec& spec) {
   std::vector<LayerMixer> out;
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     out.push_back(mixer_of(spec, layer));
   }
   return out;

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
 #include "model/families/latent.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t indexed_ratio = 4;
 constexpr std::int64_t heavy_ratio = 128;
 
-std::int64_t number_deepseek_v4(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+std::int64_t number_deepseek_v4(Dtype dtype) { return as_int64(dtype); }
 
 // Windows of ratio 4 overlap, so an entry is made of two sets of columns.
 std::int64_t sets_of(std::int64_t ratio) { return ratio == indexed_ratio ? 2 : 1; }
@@ -28,7 +28,7 @@ void read_ratios(const ConfigReader& config, ModelSpec& spec) {
   const auto listed = config.counts("compress_ratios");
   if (!listed) config.refuse("compress_ratios", "is missing; a ratio per layer is expected");
   // Entries past the layers belong to prediction modules.
-  if (static_cast<std::int64_t>(listed->size()) < spec.layers) {
+  if (as_int64(listed->size()) < spec.layers) {
     config.refuse("compress_ratios", "lists " + std::to_string(listed->size()) +
                                          " layers, but num_hidden_layers is " +
                                          std::to_string(spec.layers));
@@ -86,7 +86,7 @@ void read_deepseek_v4(ConfigReader& config, ModelSpec& spec) {
   compressed.sinkhorn_iterations = config.count("hc_sinkhorn_iters").value_or(0);
   spec.windows.assign(as_size(spec.layers), compressed.window);
   indexer::read(config, spec);
-  for (std::size_t i = 0; i < compressed.ratios.size(); ++i) {
+  for (const auto i : indices(compressed.ratios)) {
     spec.indexer->runs[i] = compressed.ratios[i] == indexed_ratio;
   }
   moe::read_experts(config, spec, "n_routed_experts", "moe_intermediate_size");
@@ -277,7 +277,7 @@ void build_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
   std::map<std::pair<std::int64_t, std::int32_t>, std::int32_t> types;
   std::map<std::string, int> used_names;
-  for (std::int64_t i = 0; i < spec.layers; ++i) {
+  for (const std::int64_t i : below(spec.layers)) {
     const std::int64_t ratio = spec.compressed->ratios[as_size(i)];
     const auto [it, is_new] = types.try_emplace({ratio, b.storage_class(i)}, 0);
     if (is_new) {

@@ -2,6 +2,7 @@
 // `moe_layer_end_index` beside shared ones of the routed ones' width. The correction of the scores
 // for the choice is state of training and no parameter.
 
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -13,11 +14,11 @@ void read_sparse_layers_ernie4_5(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t first = config.count("moe_layer_start_index").value_or(1);
   // -1 stands for the last layer.
   const auto end = config.number("moe_layer_end_index").value_or(-1);
-  const std::int64_t last = end < 0 ? spec.layers - 1 : static_cast<std::int64_t>(end);
+  const std::int64_t last = end < 0 ? spec.layers - 1 : as_int64(end);
   const std::int64_t interval = config.size("moe_layer_interval").value_or(1);
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     const bool is_sparse = layer >= first && layer <= last && (layer + 1) % interval == 0;
-    spec.is_sparse[static_cast<std::size_t>(layer)] = is_sparse;
+    spec.is_sparse[as_size(layer)] = is_sparse;
     if (!is_sparse) spec.intermediate = config.required_size("intermediate_size");
   }
   config.ignore({"intermediate_size"});

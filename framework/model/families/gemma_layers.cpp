@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -19,7 +19,7 @@ std::vector<bool> read_full_layers(const ConfigReader& config, const ModelSpec& 
       decoder::read_layer_types(config, spec, {"sliding_attention", "full_attention"});
   const std::int64_t period = is_3n(spec) ? 5 : 6;
   std::vector<bool> out;
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     out.push_back(types ? (*types)[as_size(layer)] == "full_attention" : (layer + 1) % period == 0);
   }
   if (!is_3n(spec)) out.back() = true;  // as the class forces it
@@ -57,7 +57,7 @@ void read_mixers_gemma(ConfigReader& config, ModelSpec& spec) {
       mixer.window = 0;
       if (!is_3n(spec)) mixer = full_mixer(config, mixer);
     }
-    mixer.shares_kv = static_cast<std::int64_t>(i) >= spec.layers - shared;
+    mixer.shares_kv = as_int64(i) >= spec.layers - shared;
     spec.windows[i] = mixer.window;
   }
 }
@@ -72,7 +72,7 @@ void read_widths(ConfigReader& config, ModelSpec& spec) {
     spec.ffn_widths.assign(layers, config.required_size("intermediate_size"));
   }
   const bool is_double = config.flag("use_double_wide_mlp").value_or(false);
-  for (std::size_t i = 0; i < layers; ++i) {
+  for (const auto i : indices(layers)) {
     if (spec.ffn_widths[i] == 0) config.refuse("intermediate_size", "holds a width of 0");
     if (is_double && spec.mixers[i].shares_kv) spec.ffn_widths[i] *= 2;
   }

@@ -1,6 +1,7 @@
 // Granite 4: Mamba-2 in most layers or in none, attention with or without rotation in the others,
 // and in every layer a network that all tokens pass, alone or beside routed experts.
 
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/mixers.hpp"
 #include "model/families/moe.hpp"
@@ -14,7 +15,7 @@ void read_mixers_granite(ConfigReader& config, ModelSpec& spec) {
   const auto types = decoder::read_layer_types(
       config, spec, {"mamba", "attention", "linear_attention", "full_attention"});
   bool has_mamba = false;
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
+  for (const auto i : indices(spec.mixers)) {
     const bool attends = types && (*types)[i].ends_with("attention") && (*types)[i][0] != 'l';
     if (!attends) spec.mixers[i] = {.kind = Mixer::state_space};
     has_mamba = has_mamba || !attends;

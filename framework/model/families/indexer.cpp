@@ -1,5 +1,7 @@
 #include "model/families/indexer.hpp"
 
+#include "core/lists.hpp"
+
 namespace halmark::indexer {
 
 namespace {
@@ -16,9 +18,8 @@ void transform(const ModelSpec& spec, Extent heads, Extent new_keys, Split split
         .shape_in = dims,
         .shape_out = dims},
        [&](Side side) {
-         return Sizing{{"rows", rows.*side},
-                       {"cols", spec.indexer->dim},
-                       {"dtype", static_cast<std::int64_t>(activation)}};
+         return Sizing{
+             {"rows", rows.*side}, {"cols", spec.indexer->dim}, {"dtype", as_int64(activation)}};
        });
   if (dtype(b.precision()) == activation) return;
   b.quantize_input("index_quantize", rows, GraphBuilder::replicated(spec.indexer->dim),
@@ -39,7 +40,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   index.heads = config.required_size("index_n_heads");
   index.dim = config.required_size("index_head_dim");
   index.top_k = config.required_size("index_topk");
-  index.runs.assign(static_cast<std::size_t>(spec.layers), true);
+  index.runs.assign(as_size(spec.layers), true);
 }
 
 Dtype dtype(const Precision& precision) {
@@ -85,7 +86,7 @@ void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ra
       split == Split::head ? b.split_by_tp(index.heads) : GraphBuilder::replicated(index.heads);
   if (!index.is_of_blocks) transform(spec, heads, new_keys, split, b);
   append(spec, new_keys, ratio, b);
-  const auto type = static_cast<std::int64_t>(scored_in(spec, b.precision()));
+  const auto type = as_int64(scored_in(spec, b.precision()));
   b.op({.name = "index_score",
         .op = "index_score",
         .kind = OperatorKind::attention,

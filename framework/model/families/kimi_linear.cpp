@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "model/families/latent.hpp"
 
 namespace halmark {
@@ -23,12 +24,12 @@ void read_mixers_kimi_linear(ConfigReader& config, ModelSpec& spec) {
         config.refuse(path, "lists layer " + std::to_string(layer) + ", which is not in 1.." +
                                 std::to_string(spec.layers));
       }
-      const auto index = static_cast<std::size_t>(layer - 1);
+      const auto index = as_size(layer - 1);
       ++listed[index];
       if (kind == Mixer::delta_rule) spec.mixers[index] = {.kind = kind};
     }
   }
-  for (std::size_t i = 0; i < listed.size(); ++i) {
+  for (const auto i : indices(listed)) {
     if (listed[i] == 1) continue;
     config.refuse("linear_attn_config", "lists layer " + std::to_string(i + 1) + ' ' +
                                             std::to_string(listed[i]) + " times; once is expected");

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
@@ -134,9 +134,9 @@ void attend(const ModelSpec& spec, Extent heads, bool is_absorbed, GraphBuilder&
                        {"context", b.context()},
                        {"top_k", spec.indexer ? spec.indexer->top_k : 0},
                        {"absorbed", is_absorbed ? 1 : 0},
-                       {"q_dtype", static_cast<std::int64_t>(precision.attention)},
-                       {"kv_dtype", static_cast<std::int64_t>(kv)},
-                       {"dst_dtype", static_cast<std::int64_t>(precision.activation)}};
+                       {"q_dtype", as_int64(precision.attention)},
+                       {"kv_dtype", as_int64(kv)},
+                       {"dst_dtype", as_int64(precision.activation)}};
        });
 }
 
@@ -233,7 +233,7 @@ void read_attention(ConfigReader& config, ModelSpec& spec) {
 void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::string_view> known) {
   std::vector<std::string_view> all = {"first_k_dense_replace", "n_shared_experts", "q_lora_rank",
                                        "kv_lora_rank"};
-  all.insert(all.end(), known.begin(), known.end());
+  append_all(all, known);
   moe::refuse_unmodelled(config, all);
   read_attention(config, spec);
   read_networks(config, spec);
@@ -301,7 +301,7 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
   std::map<std::tuple<std::string, LayerKind, std::int32_t>, std::int32_t> types;
   std::map<std::string, int> used_names;
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     const decoder::FeedForward ffn = moe::feed_forward_of(spec, layer);
     const LayerKind kind = {.mixer = mixer_of(spec, layer).kind,
                             .runs_indexer = spec.indexer && spec.indexer->runs[as_size(layer)]};

@@ -1,9 +1,8 @@
 // LFM2: short convolutions between gates in most layers, attention with q/k norm in the others;
 // dense, or experts behind the first layers. Two spellings: of the library, and of the first files.
-#include <algorithm>
 #include <string>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -17,9 +16,8 @@ void read_mixers_lfm2(const ConfigReader& config, ModelSpec& spec) {
   const auto listed = config.counts("full_attn_idxs");
   spec.mixers = decoder::uniform_mixers(spec);
   if (!types && !listed) return;
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
-    const bool attends =
-        types ? (*types)[i] == "full_attention" : contains(*listed, static_cast<std::int64_t>(i));
+  for (const auto i : indices(spec.mixers)) {
+    const bool attends = types ? (*types)[i] == "full_attention" : contains(*listed, as_int64(i));
     if (!attends) spec.mixers[i] = {.kind = Mixer::convolution};
   }
   for (const std::int64_t layer : listed.value_or(std::vector<std::int64_t>{})) {
@@ -34,7 +32,7 @@ std::int64_t adjusted_width(const ConfigReader& config, std::int64_t stated) {
   if (!config.flag("block_auto_adjust_ff_dim").value_or(true)) return stated;
   const double factor = config.number("block_ffn_dim_multiplier").value_or(1.0);
   if (factor <= 0 || factor > 64) config.refuse("block_ffn_dim_multiplier", "must lie in (0, 64]");
-  const auto width = static_cast<std::int64_t>(factor * static_cast<double>(2 * stated / 3));
+  const auto width = as_int64(factor * as_double(2 * stated / 3));
   const std::int64_t multiple = config.size("block_multiple_of").value_or(256);
   return (width + multiple - 1) / multiple * multiple;
 }

@@ -1,8 +1,7 @@
 // Llama 4: three layers of four rotate and attend within chunks, the fourth does neither; experts
 // in every `interleave_moe_layer_step`th layer, one of the routed ones' width shared by all tokens.
-#include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "model/families/moe.hpp"
 
 namespace halmark {
@@ -15,7 +14,7 @@ void read_mixers_llama4(const ConfigReader& config, ModelSpec& spec) {
   const auto types =
       decoder::read_layer_types(config, spec, {"chunked_attention", "full_attention"});
   spec.mixers = decoder::uniform_mixers(spec);
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
+  for (const auto i : indices(spec.mixers)) {
     spec.mixers[i].has_rotary = rotates[i];
     const bool is_chunked = types ? (*types)[i] == "chunked_attention" : rotates[i];
     spec.mixers[i].chunk = is_chunked ? chunk : 0;
@@ -26,9 +25,9 @@ void read_sparse_layers_llama4(const ConfigReader& config, ModelSpec& spec) {
   const std::int64_t step = config.size("interleave_moe_layer_step").value_or(1);
   const auto listed = config.counts("moe_layers");
   config.ignore({"intermediate_size_mlp", "interleave_moe_layer_step"});
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     const bool is_sparse = listed ? contains(*listed, layer) : (layer + 1) % step == 0;
-    spec.is_sparse[static_cast<std::size_t>(layer)] = is_sparse;
+    spec.is_sparse[as_size(layer)] = is_sparse;
   }
   if (contains(spec.is_sparse, false)) {
     spec.intermediate = config.required_size("intermediate_size_mlp");

@@ -2,7 +2,7 @@
 // layers with attention without rotation and gives every other layer experts.
 #include <string>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 
@@ -79,8 +79,8 @@ void read_jamba(ConfigReader& config, ModelSpec& spec) {
     spec.moe->renormalize = false;  // the weights of the chosen are those of the whole softmax
     spec.is_sparse.assign(layers, false);
   }
-  for (std::size_t i = 0; i < layers; ++i) {
-    const auto layer = static_cast<std::int64_t>(i);
+  for (const auto i : indices(layers)) {
+    const auto layer = as_int64(i);
     spec.mixers[i].has_rotary = false;
     if (!attention.has(layer)) spec.mixers[i] = {.kind = Mixer::selective_scan};
     if (has_experts) spec.is_sparse[i] = experts.has(layer);

@@ -2,6 +2,7 @@
 // experts in all but the first layers. The sinks of windowed layers are constants, no parameters.
 #include <string>
 
+#include "core/lists.hpp"
 #include "model/families/moe.hpp"
 
 namespace halmark {
@@ -32,7 +33,7 @@ void read_mixers_mimo_v2(const ConfigReader& config, ModelSpec& spec) {
     mixer.value_dim = config.size("v_head_dim").value_or(spec.head_dim);
   }
   const LayerMixer windowed = windowed_mixer(config, spec.mixers.front());
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
+  for (const auto i : indices(pattern)) {
     if (pattern[i] > 1) config.refuse("hybrid_layer_pattern", "lists a value beside 0 and 1");
     if (pattern[i] == 1) spec.mixers[i] = windowed;
     spec.windows[i] = spec.mixers[i].window;
@@ -43,7 +44,7 @@ void read_mixers_mimo_v2(const ConfigReader& config, ModelSpec& spec) {
 void read_sparse_layers_mimo_v2(const ConfigReader& config, ModelSpec& spec) {
   const auto pattern = config.counts("moe_layer_freq").value_or(std::vector<std::int64_t>{});
   decoder::check_layer_count(config, spec, "moe_layer_freq", pattern.size());
-  for (std::size_t i = 0; i < pattern.size(); ++i) spec.is_sparse[i] = pattern[i] != 0;
+  for (const auto i : indices(pattern)) spec.is_sparse[i] = pattern[i] != 0;
   spec.intermediate = config.required_size("intermediate_size");
 }
 

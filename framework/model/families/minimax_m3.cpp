@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/families/moe.hpp"
 
@@ -33,8 +34,8 @@ std::optional<std::vector<bool>> marked_layers(const ConfigReader& config, const
 void read_sparse_layers_m3(ConfigReader& config, ModelSpec& spec) {
   const auto listed = marked_layers(config, spec, "moe_layer_freq", "mlp_layer_types", "sparse");
   const std::int64_t first = config.count("first_k_dense_replace").value_or(0);
-  for (std::size_t i = 0; i < spec.is_sparse.size(); ++i) {
-    spec.is_sparse[i] = listed ? (*listed)[i] : static_cast<std::int64_t>(i) >= first;
+  for (const auto i : indices(spec.is_sparse)) {
+    spec.is_sparse[i] = listed ? (*listed)[i] : as_int64(i) >= first;
     if (!spec.is_sparse[i]) spec.intermediate = config.required_size("dense_intermediate_size");
   }
   config.ignore({"dense_intermediate_size", "intermediate_size"});
@@ -60,7 +61,7 @@ void read_indexer_m3(ConfigReader& config, ModelSpec& spec) {
   index.is_of_blocks = true;
   const std::int64_t keys = index.top_k * config.size_or("index_block_size", 128);
   spec.mixers = decoder::uniform_mixers(spec);
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
+  for (const auto i : indices(spec.mixers)) {
     if (index.runs[i]) spec.mixers[i].chosen = keys;
   }
   spec.unconfirmed.emplace_back("block-sparse attention and its indexer (sparse_attention_config)");

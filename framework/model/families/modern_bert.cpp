@@ -3,6 +3,7 @@
 // EuroBERT (Llama in both directions).
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 #include "model/spec/model_head.hpp"
 
@@ -15,9 +16,8 @@ void read_windows_modernbert(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t window = config.size_or("local_attention", 128);
   const auto types =
       decoder::read_layer_types(config, spec, {"sliding_attention", "full_attention"});
-  for (std::size_t i = 0; i < spec.windows.size(); ++i) {
-    const bool is_full =
-        types ? (*types)[i] == "full_attention" : static_cast<std::int64_t>(i) % period == 0;
+  for (const auto i : indices(spec.windows)) {
+    const bool is_full = types ? (*types)[i] == "full_attention" : as_int64(i) % period == 0;
     spec.windows[i] = is_full ? 0 : window;
   }
 }

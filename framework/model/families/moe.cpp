@@ -1,11 +1,8 @@
 #include "model/families/moe.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/families/dense.hpp"
 
@@ -14,30 +11,30 @@ namespace halmark::moe {
 namespace {
 
 // Fields that change what a layer executes.
-constexpr std::array<std::string_view, 24> costly_fields = {"first_k_dense_replace",
-                                                            "mlp_only_layers",
-                                                            "decoder_sparse_step",
-                                                            "moe_layer_freq",
-                                                            "n_shared_experts",
-                                                            "num_shared_experts",
-                                                            "shared_expert_intermediate_size",
-                                                            "shared_intermediate_size",
-                                                            "moe_latent_size",
-                                                            "q_lora_rank",
-                                                            "kv_lora_rank",
-                                                            "index_topk",
-                                                            "attn_output_gate",
-                                                            "mamba_n_heads",
-                                                            "mamba_num_heads",
-                                                            "linear_num_key_heads",
-                                                            "linear_attn_config",
-                                                            "routed_expert_hidden_size",
-                                                            "mla_use_output_gate",
-                                                            "num_hash_layers",
-                                                            "hc_mult",
-                                                            "o_lora_rank",
-                                                            "index_topk_freq",
-                                                            "compress_ratios"};
+constexpr std::string_view costly_fields[] = {"first_k_dense_replace",
+                                              "mlp_only_layers",
+                                              "decoder_sparse_step",
+                                              "moe_layer_freq",
+                                              "n_shared_experts",
+                                              "num_shared_experts",
+                                              "shared_expert_intermediate_size",
+                                              "shared_intermediate_size",
+                                              "moe_latent_size",
+                                              "q_lora_rank",
+                                              "kv_lora_rank",
+                                              "index_topk",
+                                              "attn_output_gate",
+                                              "mamba_n_heads",
+                                              "mamba_num_heads",
+                                              "linear_num_key_heads",
+                                              "linear_attn_config",
+                                              "routed_expert_hidden_size",
+                                              "mla_use_output_gate",
+                                              "num_hash_layers",
+                                              "hc_mult",
+                                              "o_lora_rank",
+                                              "index_topk_freq",
+                                              "compress_ratios"};
 
 std::string named(std::string_view field) { return "'" + std::string(field) + "'"; }
 
@@ -150,7 +147,7 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t step = config.size("decoder_sparse_step").value_or(1);
   const auto listed = config.counts("mlp_only_layers").value_or(std::vector<std::int64_t>{});
   bool has_dense = false;
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     const bool is_dense = layer < first || (layer + 1) % step != 0 || contains(listed, layer);
     spec.is_sparse[as_size(layer)] = !is_dense;
     has_dense = has_dense || is_dense;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
@@ -77,15 +78,14 @@ void read_experts_nemotron_h(ConfigReader& config, ModelSpec& spec) {
 }
 
 void read_layers(ConfigReader& config, ModelSpec& spec, const std::string& letters) {
-  decoder::check_layer_count(config, spec, "hybrid_override_pattern",
-                             static_cast<std::int64_t>(letters.size()));
+  decoder::check_layer_count(config, spec, "hybrid_override_pattern", std::ssize(letters));
   if (letters.find('E') != std::string::npos) read_experts_nemotron_h(config, spec);
   if (letters.find('M') != std::string::npos) read_state_space_nemotron_h(config, spec);
   if (letters.find('-') != std::string::npos)
     spec.intermediate = config.required_size("intermediate_size");
   spec.mixers = decoder::uniform_mixers(spec);
   spec.is_sparse.assign(letters.size(), false);
-  for (std::size_t i = 0; i < letters.size(); ++i) {
+  for (const auto i : indices(letters)) {
     if (letters[i] == 'M') spec.mixers[i] = {.kind = Mixer::state_space};
     if (letters[i] == '-' || letters[i] == 'E') spec.mixers[i] = {.kind = Mixer::none};
     spec.is_sparse[i] = letters[i] == 'E';
@@ -120,7 +120,7 @@ void read_nemotron_h(ConfigReader& config, ModelSpec& spec) {
   config.also_named("head_dim", "attention_head_dim");
   config.also_named("hidden_act", "mlp_hidden_act");
   const std::string letters = read_pattern(config);
-  config.set_derived("num_hidden_layers", static_cast<std::int64_t>(letters.size()));
+  config.set_derived("num_hidden_layers", std::ssize(letters));
   decoder::read_shape(config, spec);
   config.ignore({"expand", "intermediate_size", "partial_rotary_factor"});
   decoder::read_plain_activation(config, spec, "relu2");
@@ -140,7 +140,7 @@ decoder::FeedForward choose_nemotron_h(const ModelSpec& spec, std::int64_t layer
     default:
       break;
   }
-  if (spec.is_sparse[static_cast<std::size_t>(layer)]) {
+  if (spec.is_sparse[as_size(layer)]) {
     return {"moe", moe::feed_forward_of_layers().emit};
   }
   return {"mlp", dense::feed_forward_of_layers().emit};

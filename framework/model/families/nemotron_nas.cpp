@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 
 namespace halmark {
@@ -17,7 +17,7 @@ struct Block {
 
 std::int64_t group_of(const ConfigReader& config, std::string_view field, double value,
                       const ModelSpec& spec) {
-  const auto group = static_cast<std::int64_t>(value);
+  const auto group = as_int64(value);
   if (value < 1 || value > as_double(spec.heads) || as_double(group) != value ||
       spec.heads % group != 0) {
     config.refuse(field, "must divide num_attention_heads " + std::to_string(spec.heads));
@@ -72,7 +72,7 @@ std::vector<Block> blocks_of_lists(const ConfigReader& config, const ModelSpec& 
   const auto linear_attention = flags("block_attention_replace_with_linear");
   const auto linear_ffn = flags("block_ffn_replace_with_linear");
   std::vector<Block> out;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
+  for (const auto i : indices(groups)) {
     refuse_linear(config, "block_attention_replace_with_linear", linear_attention[i]);
     refuse_linear(config, "block_ffn_replace_with_linear", linear_ffn[i]);
     if (no_attention[i] == groups[i].has_value()) {
@@ -99,7 +99,7 @@ std::int64_t ffn_width(const ConfigReader& config, double factor, const ModelSpe
   if (factor <= 0 || factor > factor_max) {
     config.refuse("ffn_mult", "must lie in (0, 1024]");
   }
-  const auto width = static_cast<std::int64_t>(std::floor(2 * factor * as_double(spec.hidden) / 3));
+  const auto width = as_int64(std::floor(2 * factor * as_double(spec.hidden) / 3));
   constexpr std::int64_t multiple = 256;
   return (width + multiple - 1) / multiple * multiple;
 }
@@ -113,7 +113,7 @@ void read_nemotron_nas(ConfigReader& config, ModelSpec& spec) {
   const auto blocks = objects ? blocks_of_objects(*objects, spec) : blocks_of_lists(config, spec);
   decoder::check_layer_count(config, spec, "block_configs", blocks.size());
   spec.mixers = decoder::uniform_mixers(spec);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+  for (const auto i : indices(blocks)) {
     if (blocks[i].heads_in_group) {
       spec.kv_heads = spec.mixers[i].kv_heads = spec.heads / *blocks[i].heads_in_group;
     } else {

@@ -1,6 +1,7 @@
 // Phi-3-small: LayerNorm, biases on every linear, a gate of gelu, and block-sparse attention in all
 // but every `dense_attention_every_n_layers`th layer.
 
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 
 namespace halmark {
@@ -13,8 +14,7 @@ void read_phi3small(ConfigReader& config, ModelSpec& spec) {
   decoder::read_shape(config, spec);
   decoder::read_rotary(config, spec);
   if (const auto factor = config.number("ff_dim_multiplier"); factor && *factor > 0) {
-    config.set_derived("intermediate_size",
-                       static_cast<std::int64_t>(*factor * static_cast<double>(spec.hidden)));
+    config.set_derived("intermediate_size", as_int64(*factor * as_double(spec.hidden)));
   }
   dense::read_width(config, spec);
   spec.gate = GateKind::gelu_tanh;

@@ -2,6 +2,7 @@
 // q/k norm in the fourth; dense, or experts beside a gated shared one.
 #include <string>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
@@ -37,9 +38,9 @@ void read_mixers_qwen3_next(ConfigReader& config, ModelSpec& spec) {
   config.ignore({"full_attention_interval"});
   const std::int64_t interval = types ? 1 : config.size_or("full_attention_interval", 4);
   spec.mixers = decoder::uniform_mixers(spec);
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
-    const bool is_linear = types ? (*types)[i] == "linear_attention"
-                                 : (static_cast<std::int64_t>(i) + 1) % interval != 0;
+  for (const auto i : indices(spec.mixers)) {
+    const bool is_linear =
+        types ? (*types)[i] == "linear_attention" : (as_int64(i) + 1) % interval != 0;
     if (is_linear) spec.mixers[i] = {.kind = Mixer::delta_rule};
   }
 }

@@ -1,13 +1,14 @@
 #include <string>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "model/families/mixers.hpp"
 
 namespace halmark::mixers {
 
 namespace {
 
-std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+std::int64_t number(Dtype dtype) { return as_int64(dtype); }
 
 // The convolution's own state is the last kernel - 1 tokens.
 void short_convolution(const Extent& channels, std::int64_t kernel, bool has_bias,

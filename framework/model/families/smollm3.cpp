@@ -1,5 +1,6 @@
 // SmolLM3: the dense decoder whose every fourth layer does not rotate.
 
+#include "core/lists.hpp"
 #include "model/families/dense.hpp"
 
 namespace halmark {
@@ -12,7 +13,7 @@ void read_smollm3(ConfigReader& config, ModelSpec& spec) {
   decoder::read_windows(config, spec, false);
   const std::vector<bool> rotates = decoder::read_rotating_layers(config, spec);
   spec.mixers = decoder::uniform_mixers(spec);
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) spec.mixers[i].has_rotary = rotates[i];
+  for (const auto i : indices(spec.mixers)) spec.mixers[i].has_rotary = rotates[i];
   spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
   spec.mlp_bias = config.flag("mlp_bias").value_or(false);
 }

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/families/moe.hpp"
 
@@ -36,7 +35,7 @@ void read_mixers_step3p7(ConfigReader& config, ModelSpec& spec) {
         "query heads of windowed layers, which the configuration does not "
         "state: taken as num_attention_heads");
   }
-  for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
+  for (const auto i : indices(spec.mixers)) {
     const std::string& type = (*types)[i];
     if (type != "sliding_attention" && type != "full_attention") {
       config.refuse("layer_types", "lists '" + printable(type) +
@@ -76,7 +75,7 @@ void read_sparse_layers_step3p7(ConfigReader& config, ModelSpec& spec) {
   const bool is_listed = config.has("moe_layers_enum");
   const auto listed = numbers_in(config, "moe_layers_enum");
   const std::int64_t first = config.count("first_k_dense_replace").value_or(3);
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     const auto i = as_size(layer);
     spec.is_sparse[i] = types       ? (*types)[i] == "sparse"
                         : is_listed ? contains(listed, layer)

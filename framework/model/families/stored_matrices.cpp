@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "model/families/decoder.hpp"
 #include "model/spec/stored_layers.hpp"
 
@@ -76,7 +75,7 @@ void read_layers(const ConfigReader& config, ModelSpec& spec) {
   const auto of_layer = config.counts("of_layer").value_or(std::vector<std::int64_t>{});
   for (const std::int64_t kind : of_layer) {
     if (kind >= std::ssize(out.kinds)) config.refuse("of_layer", "names a kind that is not there");
-    out.of_layer.push_back(static_cast<std::int32_t>(kind));
+    out.of_layer.push_back(as_int(kind));
   }
   decoder::check_layer_count(config, spec, "of_layer", out.of_layer.size());
 }
@@ -130,10 +129,10 @@ bool attends(const StoredLayer& layer) {
 
 const StoredMatrix* ends_with_any(const StoredLayer& layer,
                                   std::initializer_list<std::string_view> endings) {
-  const auto it = std::ranges::find_if(layer.matrices, [&](const StoredMatrix& m) {
+  const auto* it = find_or_null(layer.matrices, true, [&](const StoredMatrix& m) {
     return std::ranges::any_of(endings, [&](std::string_view e) { return m.name.ends_with(e); });
   });
-  return it == layer.matrices.end() ? nullptr : &*it;
+  return it;
 }
 
 // Their products and their cache follow from the rows of queries and keys; how many heads those are
@@ -141,8 +140,8 @@ const StoredMatrix* ends_with_any(const StoredLayer& layer,
 void read_heads(ConfigReader& config, ModelSpec& spec) {
   spec.windows.assign(as_size(spec.layers), 0);
   const auto& kinds = spec.stored_layers->kinds;
-  const auto attending = std::ranges::find_if(kinds, attends);
-  if (attending == kinds.end()) {
+  const auto* attending = find_or_null(kinds, true, attends);
+  if (!attending) {
     return config.assume(
         "no attention and no cache (no layer has keys per head): times and memory "
         "are too low by them");
@@ -318,7 +317,7 @@ void build_stored(const ModelSpec& spec, GraphBuilder& b) {
          std::max<std::int64_t>(0, spec.rest_values - spec.hidden));  // without a final norm
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> types;
   for (std::size_t i = 0; i < spec.stored_layers->of_layer.size(); ++i) {
-    const auto layer = static_cast<std::int64_t>(i);
+    const auto layer = as_int64(i);
     const std::int32_t kind = spec.stored_layers->of_layer[i];
     const auto [it, is_new] = types.try_emplace({kind, b.storage_class(layer)}, 0);
     if (is_new) {

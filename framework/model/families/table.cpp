@@ -1,6 +1,7 @@
 // The family table: one line per family.
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "model/families/family.hpp"
 
 namespace halmark {
@@ -179,8 +180,8 @@ std::span<const Family* const> all_families() { return table; }
 
 const Family* find_family(std::string_view name) {
   const auto families = all_families();
-  const auto it = std::ranges::find(families, name, &Family::name);
-  return it == families.end() ? nullptr : *it;
+  const auto* it = find_or_null(families, name, &Family::name);
+  return !it ? nullptr : *it;
 }
 
 const Family* family_of_model_type(std::string_view model_type) {

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/graph/draft.hpp"
 #include "model/graph/rank_places.hpp"
@@ -105,9 +106,9 @@ Extent GraphBuilder::padded_by_tp(std::int64_t size) const {
 std::int32_t GraphBuilder::begin_layer_type(std::string_view name,
                                             std::optional<std::int64_t> layer) {
   layer_.reset();
-  if (layer) layer_ = static_cast<std::size_t>(*layer);
+  if (layer) layer_ = as_size(*layer);
   graph_.layer_types.push_back({std::string(name), {}});
-  return static_cast<std::int32_t>(graph_.layer_types.size()) - 1;
+  return as_int(graph_.layer_types.size()) - 1;
 }
 
 std::string GraphBuilder::strategy(Split split) const {
@@ -178,7 +179,7 @@ void GraphBuilder::add(Draft draft) {
   op.local_terms = std::move(draft.local.terms);
   if (graph_.configuration.parallel.cp > 1 && op.kind == OperatorKind::attention) split_queries(op);
 
-  graph_.layer_types.back().operators.push_back(static_cast<std::int32_t>(graph_.operators.size()));
+  graph_.layer_types.back().operators.push_back(as_int(graph_.operators.size()));
   graph_.operators.push_back(std::move(op));
 }
 
@@ -257,7 +258,7 @@ void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind k
       "gated_activation", [&](auto side) {
         return Sizing{{"rows", tokens_.*side},
                       {"cols", columns.*side},
-                      {"kind", static_cast<std::int64_t>(kind)},
+                      {"kind", as_int64(kind)},
                       {"src_dtype", dtype},
                       {"dst_dtype", dtype}};
       });
@@ -274,7 +275,7 @@ void GraphBuilder::activation(std::string name, Extent columns, ActivationKind k
       "activation", [&](auto side) {
         return Sizing{{"rows", tokens_.*side},
                       {"cols", columns.*side},
-                      {"kind", static_cast<std::int64_t>(kind)},
+                      {"kind", as_int64(kind)},
                       {"src_dtype", dtype},
                       {"dst_dtype", dtype}};
       });

@@ -297,11 +297,11 @@ std::optional<Refusal> context(const ModelSpec& spec, const Configuration& confi
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 20> checks = {
-    positive_inputs, decode_inputs, training_inputs, bounded_inputs,  bounded_devices,
-    heads,           latent_splits, kv_heads,        recurrent_heads, ffn,
-    experts,         skew,          imbalance,       pipeline,        stated_stages,
-    one_strategy,    batch_split,   context,         check_precision, check_context_split};
+constexpr Check checks[] = {positive_inputs, decode_inputs, training_inputs, bounded_inputs,
+                            bounded_devices, heads,         latent_splits,   kv_heads,
+                            recurrent_heads, ffn,           experts,         skew,
+                            imbalance,       pipeline,      stated_stages,   one_strategy,
+                            batch_split,     context,       check_precision, check_context_split};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/lists.hpp"
 #include "model/graph/builder.hpp"
 
 namespace halmark {
@@ -86,7 +87,7 @@ std::vector<std::vector<Problem>> query_blocks(const Problem& attention, int ran
   const std::int64_t cached = attention.params.at("context") - tokens;
   const std::int64_t blocks = 2 * std::int64_t{ranks}, size = tokens / blocks;
   std::vector<std::vector<Problem>> out;
-  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+  for (const std::int64_t rank : below(ranks)) {
     std::vector<Problem>& own = out.emplace_back();
     for (const std::int64_t block : {rank, blocks - 1 - rank}) {
       Problem problem = attention;

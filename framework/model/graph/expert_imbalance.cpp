@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -59,7 +59,7 @@ double imbalance_of_one_token(std::int64_t experts, std::int64_t top_k, std::int
   constexpr double negligible = 1e-12;
   const LogFactorials log(experts);
   double expected = 0;
-  for (std::int64_t limit = 0; limit < top_k; ++limit) {
+  for (const std::int64_t limit : below(top_k)) {
     const double more = 1 - chance_of_at_most(limit, experts / ranks, top_k, ranks, log);
     if (more < negligible) break;
     expected += more;
@@ -75,8 +75,8 @@ double simulated_imbalance(std::int64_t experts, std::int64_t top_k, std::int64_
   constexpr std::int64_t picks_wanted = std::int64_t{1} << 21;
   const std::int64_t trials = std::clamp<std::int64_t>(picks_wanted / (tokens * top_k), 256, 32768);
   std::vector<std::int64_t> rank_of(as_size(experts));
-  for (std::size_t i = 0; i < rank_of.size(); ++i) {
-    rank_of[i] = static_cast<std::int64_t>(i) / (experts / ranks);
+  for (const auto i : indices(rank_of)) {
+    rank_of[i] = as_int64(i) / (experts / ranks);
   }
   std::vector<std::int64_t> loads(as_size(ranks));
   std::uint64_t counter = 0;
@@ -84,7 +84,7 @@ double simulated_imbalance(std::int64_t experts, std::int64_t top_k, std::int64_
   for (std::int64_t trial = 0; trial < trials; ++trial) {
     std::ranges::fill(loads, 0);
     for (std::int64_t token = 0; token < tokens; ++token) {
-      for (std::size_t i = 0; i < as_size(top_k); ++i) {
+      for (const auto i : indices(as_size(top_k))) {
         const auto other = i + uniform_below(hash_u64(seed, counter++), rank_of.size() - i);
         std::swap(rank_of[i], rank_of[other]);
         ++loads[as_size(rank_of[i])];

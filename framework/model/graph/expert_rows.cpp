@@ -5,7 +5,7 @@
 #include <array>
 #include <cassert>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/routing.hpp"
 #include "model/graph/builder.hpp"
 #include "model/graph/expert_imbalance.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::int64_t> rows_of_ranks(const std::vector<std::int64_t>& counts, int ranks) {
   std::vector<std::int64_t> out;
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (const int rank : below(ranks)) {
     out.push_back(rows_of(counts, local_experts(std::ssize(counts), ranks, rank)));
   }
   return out;
@@ -113,7 +113,7 @@ GraphBuilder::RowPlace GraphBuilder::heaviest_place(const Size& tokens, int rank
 
 GraphBuilder::RowPlaces GraphBuilder::group_rows() const {
   RowPlaces out{heaviest_place(tokens_.local * layout_.across_replicas, layout_.ep), {}};
-  for (int rank = 0; rank < layout_.ep; ++rank) {
+  for (const int rank : below(layout_.ep)) {
     RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
     place.ep_rank = rank;
     place.rows = rows_.of_rank[as_size(rank)];
@@ -123,7 +123,7 @@ GraphBuilder::RowPlaces GraphBuilder::group_rows() const {
 
 GraphBuilder::RowPlaces GraphBuilder::tensor_rows() const {
   RowPlaces out{heaviest_place(tokens_.local, layout_.in_tensor), {}, false};
-  for (int rank = 0; rank < layout_.ep; ++rank) {
+  for (const int rank : below(layout_.ep)) {
     RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
     const int share = rank / layout_.across_replicas;
     place.ep_rank = share;

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "model/graph/draft.hpp"
 
 namespace halmark {
@@ -42,7 +43,7 @@ void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
                       {"experts", experts.experts},
                       {"top_k", experts.top_k},
                       {"src_dtype", number(precision().activation)},
-                      {"scoring", static_cast<std::int64_t>(experts.scoring)},
+                      {"scoring", as_int64(experts.scoring)},
                       {"renormalize", experts.renormalize ? 1 : 0}};
       });
 }
@@ -178,7 +179,7 @@ void GraphBuilder::expert_gated_activation(std::string name, Extent columns, Gat
   const auto make = [&](const RowPlace& place) {
     return sized_problem("gated_activation", {{"rows", place.rows},
                                               {"cols", columns.*place.side},
-                                              {"kind", static_cast<std::int64_t>(kind)},
+                                              {"kind", as_int64(kind)},
                                               {"src_dtype", dtype},
                                               {"dst_dtype", dtype}});
   };
@@ -195,7 +196,7 @@ void GraphBuilder::expert_activation(std::string name, Extent columns, Activatio
   const auto make = [&](const RowPlace& place) {
     return sized_problem("activation", {{"rows", place.rows},
                                         {"cols", columns.*place.side},
-                                        {"kind", static_cast<std::int64_t>(kind)},
+                                        {"kind", as_int64(kind)},
                                         {"src_dtype", dtype},
                                         {"dst_dtype", dtype}});
   };

@@ -108,10 +108,10 @@ Extent GraphBuilder::stored_table_bytes(const Extent& rows, std::int64_t columns
   if (!is_taken) return {};
   const std::vector<StoredOtherwise>& all = graph_.spec.stored_otherwise;
   // A layer may have a matrix of that name.
-  const auto apart = std::ranges::find_if(all, [](const StoredOtherwise& one) {
+  const auto* apart = find_or_null(all, true, [](const StoredOtherwise& one) {
     return one.linear == "embed_tokens" && one.format && !contains(one.layers, true);
   });
-  const Quantization& format = apart == all.end() ? *stated : *apart->format;
+  const Quantization& format = !apart ? *stated : *apart->format;
   const auto bytes = [&](const Size& of) {
     const std::int64_t count = of.constant();
     return dtype_bytes(format.weights, count * columns) + format.scale_bytes(count, columns);

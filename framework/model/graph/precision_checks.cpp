@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/lists.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/graph/draft.hpp"
 
@@ -67,7 +68,7 @@ std::optional<Refusal> attention_precision(const ModelSpec& spec, const Precisio
   if (is_quantized_kv(p.attention)) return narrow_attention(p);
   if (p.attention == p.activation) return std::nullopt;
   bool is_rotated = true;
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+  for (const std::int64_t layer : below(spec.layers)) {
     const LayerMixer mixer = mixer_of(spec, layer);
     if (mixer.kind != Mixer::attention) continue;
     is_rotated = is_rotated && (spec.latent ? spec.latent->has_rotary : mixer.has_rotary);

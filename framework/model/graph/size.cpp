@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 
 namespace {
@@ -83,8 +85,7 @@ std::int64_t SizeTerm::at(const RankLoad& load) const {
     case Kind::function:
       break;
   }
-  std::vector<std::int64_t> values;
-  for (const Pointer& one : operands_) values.push_back(one->at(load));
+  auto values = mapped(operands_, [&](const Pointer& one) { return one->at(load); });
   return function_(values);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/graph/builder.hpp"
 
 namespace halmark {
@@ -15,11 +15,10 @@ void GraphBuilder::cut_stages() {
   const auto pp = as_size(parallel.pp);
   const std::size_t layers = graph_.layers.size();
   std::int64_t first = 0;
-  for (std::size_t stage = 0; stage < pp; ++stage) {
-    const std::int64_t count =
-        parallel.stages.empty()
-            ? static_cast<std::int64_t>(layers / pp + (stage < layers % pp ? 1 : 0))
-            : parallel.stages[stage];
+  for (const auto stage : indices(pp)) {
+    const std::int64_t count = parallel.stages.empty()
+                                   ? as_int64(layers / pp + (stage < layers % pp ? 1 : 0))
+                                   : parallel.stages[stage];
     graph_.stages.push_back({first, count, stage == 0, stage + 1 == pp});
     first += count;
   }
@@ -27,7 +26,7 @@ void GraphBuilder::cut_stages() {
 
 void GraphBuilder::count_executions() {
   for (Operator& op : graph_.operators) op.stage_counts.assign(graph_.stages.size(), 0);
-  for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
+  for (const auto stage : indices(graph_.stages)) {
     for (const std::int32_t type : graph_.stage_sequence(stage)) {
       for (const std::int32_t index : graph_.layer_types[as_size(type)].operators) {
         Operator& op = graph_.operators[as_size(index)];
@@ -47,7 +46,7 @@ void GraphBuilder::sum_totals() {
     op.flops = count * op.whole_work.flops();
     op.matmul_flops = count * op.whole_work.matmul_flops;
     op.bytes = count * op.whole_work.bytes();
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    for (const auto stage : indices(stages)) {
       const double executions = micro_batches * as_double(op.stage_counts[stage]);
       const double flops = executions * op.rank_work.flops();
       const double matmul_flops = executions * op.rank_work.matmul_flops;
@@ -79,7 +78,7 @@ void GraphBuilder::sum_totals() {
 
 // Modules read the model's tables. A last stage without the embedding keeps a copy of it.
 void GraphBuilder::set_prediction(GraphBuilder drafter, std::int64_t drafted) {
-  const auto first = static_cast<std::int32_t>(graph_.operators.size());
+  const auto first = as_int(graph_.operators.size());
   const bool has_embedding = graph_.configuration.parallel.pp == 1;
   for (Operator& op : drafter.graph_.operators) {
     const bool is_shared =
@@ -89,11 +88,11 @@ void GraphBuilder::set_prediction(GraphBuilder drafter, std::int64_t drafted) {
   }
   LayerType type = std::move(drafter.graph_.layer_types.back());
   for (std::int32_t& index : type.operators) index += first;
-  graph_.prediction_type = static_cast<std::int32_t>(graph_.layer_types.size());
+  graph_.prediction_type = as_int(graph_.layer_types.size());
   graph_.layer_types.push_back(std::move(type));
   graph_.drafted = drafted;
   const std::vector<LoadBranch>& branches = drafter.graph_.branches;
-  graph_.branches.insert(graph_.branches.end(), branches.begin(), branches.end());
+  append_all(graph_.branches, branches);
 }
 
 OperatorGraph GraphBuilder::finish() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -15,11 +17,10 @@ class Held {
 
   std::optional<EngineFigures> at(double requests) const {
     const double floor = std::max(1.0, std::floor(requests + 1e-9));
-    const auto low = serve_together(request_, static_cast<std::int64_t>(floor), budget_, times_);
+    const auto low = serve_together(request_, as_int64(floor), budget_, times_);
     const double share = requests - floor;
     if (!low || share < 1e-9) return low;
-    const auto high =
-        serve_together(request_, static_cast<std::int64_t>(floor) + 1, budget_, times_);
+    const auto high = serve_together(request_, as_int64(floor) + 1, budget_, times_);
     if (!high) return std::nullopt;
     const auto mixed = [share](double a, double b) { return (1 - share) * a + share * b; };
     return EngineFigures{.ttft_ns = mixed(low->ttft_ns, high->ttft_ns),
@@ -44,9 +45,8 @@ std::optional<ClosedLoopFigures> serve_closed_loop(const RequestShape& request,
                                                    const EngineTerms& terms) {
   const EngineTimes times(device, terms);
   const Held held(request, limits.token_budget, times);
-  const auto all = static_cast<double>(clients);
-  const double most =
-      limits.requests_max > 0 ? std::min(all, static_cast<double>(limits.requests_max)) : all;
+  const auto all = as_double(clients);
+  const double most = limits.requests_max > 0 ? std::min(all, as_double(limits.requests_max)) : all;
   const double away_ns = terms.arrival_ns;
   // b + X a grows with b; below one request the engine is idle part of the time. Who comes while
   // others are served waits for the rest of the step in progress.
@@ -72,7 +72,7 @@ std::optional<ClosedLoopFigures> serve_closed_loop(const RequestShape& request,
   out.waits_for_room = most < all && high >= most;
   out.tpot_ns = figures->tpot_ns;
   out.request_ns = all * figures->request_ns / high;
-  out.ttft_ns = out.request_ns - static_cast<double>(request.output_tokens - 1) * figures->tpot_ns;
+  out.ttft_ns = out.request_ns - as_double(request.output_tokens - 1) * figures->tpot_ns;
   return out;
 }
 
@@ -86,19 +86,18 @@ std::optional<ClosedLoopFigures> serve_benchmark(const RequestShape& request, st
   const auto alone = prompt_ns(request.input_tokens, limits.token_budget, 0, times);
   const auto step = times.step_ns({0, 0, 0, std::max(1.0, out ? out->in_engine : 0)});
   if (!out || !alone || !step) return std::nullopt;
-  const auto all = static_cast<double>(clients);
-  const double together = std::clamp(
-      static_cast<double>(limits.token_budget) / static_cast<double>(request.input_tokens), 1.0,
-      all);
+  const auto all = as_double(clients);
+  const double together =
+      std::clamp(as_double(limits.token_budget) / as_double(request.input_tokens), 1.0, all);
   const double first_ns = terms.arrival_ns + (all + 1) / 2 * *alone,
                later_ns = out->ttft_ns + share_that_meets * (together - 1) * *alone,
                first_share = 1 / std::max(1.0, waves);
   out->ttft_ns = first_share * first_ns + (1 - first_share) * later_ns;
   // The engine works as much: what one waits for first it does not wait for later.
-  if (const auto later = static_cast<double>(request.output_tokens - 1); later > 0) {
+  if (const auto later = as_double(request.output_tokens - 1); later > 0) {
     out->tpot_ns = std::max((out->request_ns - out->ttft_ns) / later, *step);
   }
-  out->request_ns = out->ttft_ns + static_cast<double>(request.output_tokens - 1) * out->tpot_ns;
+  out->request_ns = out->ttft_ns + as_double(request.output_tokens - 1) * out->tpot_ns;
   return out;
 }
 

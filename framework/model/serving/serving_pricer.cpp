@@ -2,9 +2,9 @@
 #include "model/serving/serving_pricer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "model/pricing/engine_memory.hpp"
 #include "model/pricing/memory.hpp"
@@ -20,9 +20,9 @@ struct End {
   double KernelTime::*of_kernel;
   ServingFigures ServedEstimate::*figures;
 };
-constexpr std::array<End, 3> ends = {{{&KernelTime::ns, &ServedEstimate::figures},
-                                      {&KernelTime::low_ns, &ServedEstimate::fast},
-                                      {&KernelTime::high_ns, &ServedEstimate::slow}}};
+constexpr End ends[] = {{&KernelTime::ns, &ServedEstimate::figures},
+                        {&KernelTime::low_ns, &ServedEstimate::fast},
+                        {&KernelTime::high_ns, &ServedEstimate::slow}};
 
 Refusal no_time() { return {"no_latency", "a kernel of a step has no time in any source"}; }
 
@@ -31,15 +31,13 @@ Refusal no_time() { return {"no_latency", "a kernel of a step has no time in any
 // Slots by layer type: what follows from tokens alone sees those of the whole step, the rest is
 // added per kind; the head sees one row of every request.
 std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_t decodes) const {
-  const double of_prompts = mix.prompts * static_cast<double>(mix.piece_tokens);
-  const auto tokens =
-      std::max<std::int64_t>(1, std::llround(of_prompts + static_cast<double>(decodes)));
-  const auto rows =
-      std::max<std::int64_t>(1, decodes + static_cast<std::int64_t>(std::ceil(mix.prompts - 1e-9)));
+  const double of_prompts = mix.prompts * as_double(mix.piece_tokens);
+  const auto tokens = std::max<std::int64_t>(1, std::llround(of_prompts + as_double(decodes)));
+  const auto rows = std::max<std::int64_t>(1, decodes + as_int64(std::ceil(mix.prompts - 1e-9)));
   TypeTimes& slots = slots_;
   slots = pricer_->of_tokens(layout_, tokens);
   const auto add_all = [&](double count, const TypeTimes& times) {
-    for (std::size_t t = 0; t < slots.size(); ++t) add(slots[t], count * times[t]);
+    for (const auto t : indices(slots)) add(slots[t], count * times[t]);
   };
   if (decodes > 0) {
     add_all(1, pricer_->of_sequences(layout_, Phase::decode, decodes, 1));
@@ -51,9 +49,9 @@ std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_
     add_all(mix.prompts,
             pricer_->of_context(layout_, Phase::prefill, {1, piece, mix.cached + piece}));
   }
-  slots[static_cast<std::size_t>(pricer_->head_type())] = pricer_->of_head(layout_, rows, context_);
+  slots[as_size(pricer_->head_type())] = pricer_->of_head(layout_, rows, context_);
   if (pricer_->parallel(layout_).pp > 1) {
-    slots[static_cast<std::size_t>(pricer_->pipeline_type())] = pricer_->hand_over(layout_, tokens);
+    slots[as_size(pricer_->pipeline_type())] = pricer_->hand_over(layout_, tokens);
   }
   const KernelTime time = evaluate(pricer_->step(layout_), slots).time;
   if (!time.is_known) return std::nullopt;
@@ -62,7 +60,7 @@ std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_
 
 std::optional<double> LayoutTimes::step_ns(const StepMix& mix) const {
   const double floor = std::floor(mix.decodes + 1e-9);
-  const auto fewer = static_cast<std::int64_t>(floor);
+  const auto fewer = as_int64(floor);
   const double share = std::max(0.0, mix.decodes - floor);
   const auto low = whole_step_ns(mix, fewer);
   if (!low || share < 1e-9) return low;
@@ -143,16 +141,15 @@ std::optional<double> ServingPricer::ideal_request_ns(const Precision& precision
   const auto prompt = ideal({Phase::prefill, 1, request_.input_tokens, request_.input_tokens});
   const auto token = ideal({Phase::decode, 1, 1, decode_context(request_)});
   if (prompt && token) {
-    it->second = *prompt + static_cast<double>(request_.output_tokens - 1) * *token;
+    it->second = *prompt + as_double(request_.output_tokens - 1) * *token;
   }
   return it->second;
 }
 
 void ServingPricer::finish(const Configuration& configuration, ServingFigures& f) {
   const int devices = configuration.devices();
-  f.requests_per_s =
-      static_cast<double>(configuration.served->concurrency) / f.request_ns * ns_per_s;
-  f.tokens_per_s = f.requests_per_s * static_cast<double>(request_.output_tokens);
+  f.requests_per_s = as_double(configuration.served->concurrency) / f.request_ns * ns_per_s;
+  f.tokens_per_s = f.requests_per_s * as_double(request_.output_tokens);
   f.tokens_per_s_per_device = f.tokens_per_s / devices;
   if (facts_.power_w) f.energy_j_per_token = *facts_.power_w * devices / f.tokens_per_s;
   if (facts_.usd_per_device_hour) {
@@ -195,7 +192,7 @@ void ServingPricer::widen(const Configuration& configuration, StepPricer::Layout
   const auto by = [&](ServingFigures& f, double ttft, double tpot) {
     f.ttft_ns = std::max(f.ttft_ns * ttft, least_ttft ? least_ttft->ttft_ns : 0);
     f.tpot_ns = std::max(f.tpot_ns * tpot, least_tpot ? least_tpot->tpot_ns : 0);
-    f.request_ns = f.ttft_ns + static_cast<double>(request_.output_tokens - 1) * f.tpot_ns;
+    f.request_ns = f.ttft_ns + as_double(request_.output_tokens - 1) * f.tpot_ns;
     finish(configuration, f);
   };
   // What the formula of a benchmark is off by, beside what its events are: 81 % of 462 published
@@ -250,7 +247,7 @@ double ServingPricer::cache_bytes(const Configuration& configuration) {
         spec_,
         {spec_.id, {}, configuration.precision, {Phase::decode, 1, 1, request_.input_tokens}});
     if (const auto* graph = built.get()) {
-      it->second = static_cast<double>(memory_use(*graph).kv_bytes_total);
+      it->second = as_double(memory_use(*graph).kv_bytes_total);
     }
   }
   return it->second;
@@ -293,7 +290,7 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
         request_, served.concurrency, served.token_budget, {&of_prefill, served.prefill_workers},
         {&of_decode, served.decode_workers}, transfer_ns + terms.arrival_ns);
     if (!pools) return no_time();
-    const auto in_worker = static_cast<std::int64_t>(std::ceil(pools->decoding - 1e-6));
+    const auto in_worker = as_int64(std::ceil(pools->decoding - 1e-6));
     const Memory of_prompts = memory(prefill, 1, served.token_budget, request_.input_tokens);
     const Memory of_tokens = memory(decode, std::max<std::int64_t>(1, in_worker), in_worker,
                                     request_.input_tokens + request_.output_tokens);

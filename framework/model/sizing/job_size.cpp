@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/memory.hpp"
@@ -27,7 +27,7 @@ struct Question {
 // Devices whose memory holds `bytes`; 1 where the device does not state its memory.
 std::int64_t devices_for(double bytes, const Device& device) {
   if (device.memory_bytes <= 0) return 1;
-  return static_cast<std::int64_t>(std::ceil(bytes / as_double(device.memory_bytes)));
+  return as_int64(std::ceil(bytes / as_double(device.memory_bytes)));
 }
 
 double held_bytes(const Question& q, const Workload& workload) {
@@ -160,7 +160,7 @@ SizedJob serving_size(const Question& q) {
 std::int64_t replicas_for(const Job& job, double requests_per_s, std::int64_t concurrency) {
   const double load = job.users ? as_double(*job.users) : *job.requests_per_s;
   const double each = job.users ? as_double(concurrency) : requests_per_s;
-  return static_cast<std::int64_t>(std::ceil(load / each));
+  return as_int64(std::ceil(load / each));
 }
 
 SizedJob size_job(const ModelSpec& spec, const Precision& precision, const Device& device,

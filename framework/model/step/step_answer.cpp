@@ -4,7 +4,7 @@
 #include <array>
 #include <tuple>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/pricing/timed_step.hpp"
@@ -28,7 +28,7 @@ std::optional<double> floor_ns(const PricedStep& step, std::size_t index) {
 
 // `one`: times of one execution, by operator.
 SummedStep summed(const PricedStep& step, std::vector<KernelTime> one, const StepEngine* engine) {
-  for (std::size_t i = 0; i < one.size(); ++i) one[i] = passes_of(step, i) * one[i];
+  for (const auto i : indices(one)) one[i] = passes_of(step, i) * one[i];
   const TimedStep timed(step.graph, one);
   const KernelTime& time = timed.stream().time;
   SummedStep out{.ns = time.ns,
@@ -38,7 +38,7 @@ SummedStep summed(const PricedStep& step, std::vector<KernelTime> one, const Ste
                  .is_way = timed.stream().is_way,
                  .operator_ns = {},
                  .executions = timed.executions()};
-  for (std::size_t i = 0; i < one.size(); ++i) {
+  for (const auto i : indices(one)) {
     out.operator_ns.push_back(out.executions[i] * one[i].ns);
     out.executions[i] *= passes_of(step, i);
   }
@@ -56,7 +56,7 @@ std::vector<StepShare> operator_shares(const PricedStep& step, const SummedStep*
                                        std::optional<double> step_ns) {
   const double flops = step.totals().flops;
   std::vector<StepShare> out(step.graph.operators.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  for (const auto i : indices(out)) {
     out[i].flops = flops > 0 ? operator_figures(step, i).flops / flops : 0;
     if (times == nullptr || times->ns <= 0) continue;
     out[i].time = times->operator_ns[i] / times->ns;
@@ -111,7 +111,7 @@ std::vector<LayerShare> layer_shares(const PricedStep& step, const StepAnswer& a
 std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const SummedStep& times) {
   if (times.ns <= 0) return std::nullopt;
   std::array<double, 4> waiting{};  // by Limiter
-  for (std::size_t i = 0; i < times.operator_ns.size(); ++i) {
+  for (const auto i : indices(times.operator_ns)) {
     const auto one = operator_floor(step, step.graph.operators[i]);
     if (one) waiting[as_size(one->limiter)] += times.operator_ns[i];
   }
@@ -186,8 +186,8 @@ Result<SummedStep, NoFloor> step_floor(const PricedStep& step) {
 
 std::optional<SummedStep> step_expectation(const PricedStep& step) {
   if (step.expected.empty()) return std::nullopt;
-  std::vector<KernelTime> one;
-  for (const Latency& latency : step.expected) one.push_back(kernel_time(latency));
+  std::vector<KernelTime> one =
+      mapped(step.expected, [&](const Latency& latency) { return kernel_time(latency); });
   return summed(step, std::move(one), step.engine ? &*step.engine : nullptr);
 }
 
@@ -197,7 +197,7 @@ std::string expected_from(const Latency& latency) {
 
 std::map<std::string, double> expected_shares(const PricedStep& step, const SummedStep& of) {
   std::map<std::string, double> out;
-  for (std::size_t i = 0; i < step.expected.size(); ++i) {
+  for (const auto i : indices(step.expected)) {
     if (of.operator_ns[i] <= 0) continue;
     std::string from = expected_from(step.expected[i]);
     from.resize(std::min(from.size(), from.find(": ")));

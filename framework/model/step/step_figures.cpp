@@ -1,7 +1,7 @@
 // Figures of a priced step, each computed once for whatever prints it.
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/pricing/engine_memory.hpp"
 #include "model/step/priced_step.hpp"
 
@@ -34,7 +34,7 @@ std::optional<EngineFit> engine_fit(const OperatorGraph& graph, const RankMemory
   return EngineFit{
       .engine = usual_engine,
       .needed_bytes = rank.weight_bytes + rank.kv_bytes + kept->kept_bytes(rank.activation_bytes),
-      .may_use_bytes = static_cast<std::int64_t>(kept->share * as_double(device.memory_bytes))};
+      .may_use_bytes = as_int64(kept->share * as_double(device.memory_bytes))};
 }
 
 }  // namespace
@@ -63,12 +63,12 @@ Dtype peak_dtype_of(const PricedStep& step, const Operator& op) {
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op) {
   if (!step.device) return std::nullopt;
   const auto index = as_size(&op - step.graph.operators.data());
-  const auto at = step.over_fabric.find(index);
-  if (!step.expected.empty() || at == step.over_fabric.end()) {
+  const auto* at = find_value(step.over_fabric, index);
+  if (!step.expected.empty() || !at) {
     return best_estimate(op, *step.device, step.share);
   }
   auto out = roofline_estimate(op.rank_work, *step.device, step.share);
-  if (out) out->ns = std::max(out->ns, at->second.ns);
+  if (out) out->ns = std::max(out->ns, at->ns);
   return out;
 }
 
@@ -119,7 +119,7 @@ std::optional<SpeculationFigures> speculation_of(const PricedStep& step) {
 double prediction_flops(const PricedStep& step) {
   if (!step.cost) return 0;
   double out = 0;
-  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+  for (const auto i : indices(step.graph.operators)) {
     const Operator& op = step.graph.operators[i];
     if (!step.graph.is_prediction(op)) continue;
     out +=

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "model/step/step_room.hpp"
 
 namespace halmark {
@@ -35,8 +36,8 @@ Json operator_json(const PricedStep& step, std::size_t index, const StepShare& s
                        {"interval_us", {l.low_ns / 1e3, l.high_ns / 1e3}},
                        {"from", expected_from(l)}};
   }
-  if (const auto over = step.over_fabric.find(index); over != step.over_fabric.end()) {
-    const Latency& l = over->second;
+  if (const auto* over = find_value(step.over_fabric, index)) {
+    const Latency& l = *over;
     out["fabric"] = {{"id", step.fabric},
                      {"by", l.implementation},
                      {"time_each_us", l.ns / 1e3},

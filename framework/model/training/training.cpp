@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "kernels/kv_cache.hpp"
 
@@ -87,7 +87,7 @@ Products products_of(const Operator& op, int place) {
   const bool is_pair =
       op.name.ends_with("gate_up_proj") || op.name == "expert_gate_up" || op.name == "kv_proj";
   Products out{.all = is_pair ? 2 : 1};
-  for (int i = 0; i < out.all; ++i) out.repeated += (place + i) % 2;
+  for (const int i : below(out.all)) out.repeated += (place + i) % 2;
   return out;
 }
 
@@ -165,7 +165,7 @@ TrainingCost training_cost(const OperatorGraph& graph, const TrainingPlan& plan)
     out.adapters += cost.adapters;
     out.totals.flops += cost.forward + cost.backward;
     out.totals.bytes += cost.model_passes * op.bytes;
-    for (std::size_t i = 0; i < stages.size(); ++i) {
+    for (const auto i : indices(stages)) {
       const double instances = micro_batches * as_double(op.stage_counts[i]);
       const double executions = cost.passes * instances;
       const double of_pair = (3 + again) * instances * pair_flops(op.local, pair.local);

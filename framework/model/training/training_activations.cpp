@@ -1,7 +1,7 @@
 // What a layer keeps of its forward pass for the backward pass.
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/training/training.hpp"
 
@@ -80,7 +80,7 @@ double kept_bytes(const OperatorGraph& graph, const LayerType& type, const Train
   return out;
 }
 
-std::int64_t rounded(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
+std::int64_t rounded(double bytes) { return as_int64(std::llround(bytes)); }
 
 // Input, outputs of attention and of every other product.
 double alternate_bytes(const OperatorGraph& graph, const LayerType& type,

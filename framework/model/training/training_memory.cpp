@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/training/training.hpp"
 
@@ -28,7 +28,7 @@ std::int64_t local_parameters(const OperatorGraph& graph, const Operator& op, co
   }
   if (whole == 0 || op.weight_bytes_whole == 0) return whole;
   const double share = as_double(op.weight_bytes_local) / as_double(op.weight_bytes_whole);
-  return static_cast<std::int64_t>(std::llround(as_double(whole) * share));
+  return as_int64(std::llround(as_double(whole) * share));
 }
 
 struct StateWidths {
@@ -152,10 +152,10 @@ std::vector<TrainingMemory> training_memory(const OperatorGraph& graph, const Tr
   std::vector<TrainingMemory> out(graph.stages.size());
   TrainingPlan once = plan;  // what the layer that is being recomputed holds
   once.recompute = Recompute::none;
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  for (const auto i : indices(out)) {
     TrainingMemory& rank = out[i];
     const Stage& stage = graph.stages[i];
-    const auto behind = static_cast<std::int64_t>(out.size() - i);
+    const auto behind = as_int64(out.size() - i);
     rank.in_flight = std::min(behind, graph.micro_batches());
     add_states(graph, plan, i, rank);
     std::int64_t working = 0;

@@ -1,6 +1,5 @@
 #include "model/utilisation/convention.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -128,7 +127,7 @@ const std::vector<Switch>& all_switches() {
       choice_switch("replication", &Convention::replication, inclusions),
       choice_switch("forward_backward", &Convention::forward_backward, pass_rules),
       choice_switch("adapters", &Convention::adapters, inclusions),
-      {"peak", [](const Convention& c) { return c.peak; }, set_peak},
+      {"peak", &Convention::peak, set_peak},
   };
   return table;
 }

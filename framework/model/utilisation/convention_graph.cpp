@@ -1,9 +1,8 @@
 #include "model/utilisation/convention_graph.hpp"
 
-#include <algorithm>
 #include <string_view>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 
@@ -57,8 +56,8 @@ void add_state_space(const OperatorGraph& graph, double tokens, FlopShape& out) 
       return graph.operators[as_size(index)];
     };
     const auto scans = [&](std::int32_t index) { return op_of(index).local.op == "state_scan"; };
-    const auto scan = std::ranges::find_if(type.operators, scans);
-    if (scan == type.operators.end()) continue;
+    const auto* scan = find_or_null(type.operators, true, scans);
+    if (!scan) continue;
     const auto layers = as_double(op_of(*scan).count);
     out.state_space_flops += op_of(*scan).matmul_flops / tokens;
     out.expanded_flops += layers * flops_per_value * width * state;

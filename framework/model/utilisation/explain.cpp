@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "model/graph/context_split.hpp"
 #include "roofline/estimate.hpp"
@@ -36,7 +36,7 @@ std::string attention_lines(const Problem& problem, double flops) {
   } else {
     mask = "S P + S (S + 1) / 2";
   }
-  const auto count = static_cast<std::int64_t>(std::llround(pairs));
+  const auto count = as_int64(std::llround(pairs));
   return "pairs: batch (" + mask + ") = " + number(p.at("batch")) + " sequences, S " + number(s) +
          ", P " + number(cached) + " = " + grouped_digits(pairs) + "\n" +
          "score: " + product("2 heads head_dim pairs", {heads, width, count}, flops / 2) + "\n" +
@@ -135,7 +135,7 @@ std::string grouped_digits(double value) {
   std::snprintf(rounded, sizeof rounded, "%.0f", std::abs(value));
   const std::string digits = rounded;
   std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
+  for (const auto i : indices(digits)) {
     if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
     out += digits[i];
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/dtype.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/pricing/timed_step.hpp"
@@ -33,7 +33,7 @@ template <typename OfOne>
 std::optional<TimedStep> timed(const OperatorGraph& graph, const std::optional<TrainingCost>& cost,
                                const OfOne& of_one) {
   std::vector<KernelTime> out;
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+  for (const auto i : indices(graph.operators)) {
     const std::optional<double> one = of_one(graph.operators[i]);
     if (!one) return std::nullopt;
     out.push_back({.ns = *one * passes(cost, i), .is_known = true});
@@ -51,7 +51,7 @@ MeanPeak mean_peak(const OperatorGraph& graph, const MeasuredStep& step,
                    const std::optional<TrainingCost>& cost) {
   if (!step.device) return {std::nullopt, "no device named (--device)"};
   double flops = 0, seconds = 0;
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+  for (const auto i : indices(graph.operators)) {
     const Operator& op = graph.operators[i];
     if (op.matmul_flops <= 0) continue;
     const Dtype dtype = peak_dtype(step.convention, op);
@@ -126,7 +126,7 @@ void add_training(const OperatorGraph& graph, const Convention& convention,
   const auto tokens =
       as_double(graph.configuration.workload.batch * graph.configuration.workload.new_tokens);
   const TrainingCost cost = training_cost(graph, plan);
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+  for (const auto i : indices(graph.operators)) {
     const Operator& op = graph.operators[i];
     if (graph.is_prediction(op) && !convention.mtp) continue;
     out.adapter_weights += as_double(op.count * adapter_weights(op, plan.lora_rank).whole);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "pages/fabric/collective_columns.hpp"
 #include "report/text/table.hpp"
 #include "simulate/fabric/fabric_file.hpp"
@@ -59,7 +60,7 @@ Line line_of(const FabricLevels& fabric, Collective collective, double bytes,
              const CollectiveColumns& columns) {
   const ChosenCollective best = best_collective(collective, bytes, fabric);
   const double seconds = best.seconds();
-  const double moved = bytes * bus_factor(collective, static_cast<double>(fabric.ranks()));
+  const double moved = bytes * bus_factor(collective, as_double(fabric.ranks()));
   const double bus = seconds > 0 ? moved / seconds : 0;
   Json data = {{"collective", collective_name(collective)},
                {"bytes", bytes},
@@ -86,7 +87,7 @@ Line line_of(const FabricLevels& fabric, Collective collective, double bytes,
                                     fmt::format("{:.0f}", bytes),
                                     fmt::format("{:.4g}", seconds * 1e6)};
   const std::vector<std::string> beside = columns.cells(collective, bytes, best, data);
-  cells.insert(cells.end(), beside.begin(), beside.end());
+  append_all(cells, beside);
   cells.push_back(fmt::format("{:.4g}", bus / 1e9));
   cells.push_back(seconds > 0 ? fmt::format("{:.0f} %", 100 * best.bound_s / seconds) : "-");
   cells.push_back(way);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -61,11 +62,11 @@ std::string links_text(const Topology& topology) {
   TextTable table(
       {"link", "transport", "count", "latency, one way", "bandwidth, one way", "source"},
       {false, false, true, true, true});
-  for (std::size_t i = 0; i < topology.figures.size(); ++i) {
+  for (const auto i : indices(topology.figures)) {
     const fabric::LinkFigure& figure = topology.figures[i];
     std::size_t count = 0;
     for (const fabric::Link& link : topology.links) {
-      if (link.figure == static_cast<int>(i)) count += static_cast<std::size_t>(link.cables);
+      if (link.figure == as_int(i)) count += as_size(link.cables);
     }
     table.add({figure.name, std::string(fabric::transport_name(figure.transport)),
                std::to_string(count), report::duration_text(figure.latency_ns),
@@ -75,8 +76,7 @@ std::string links_text(const Topology& topology) {
 }
 
 std::string tiers_text(const Topology& topology) {
-  TextTable table({"memory", "of each", "size", "read", "write", "latency", "source"},
-                  {false, false, true, true, true, true});
+  TextTable table({"memory", "of each", ">size", ">read", ">write", ">latency", "source"});
   for (const fabric::MemoryTier& tier : topology.tiers) {
     table.add({tier.name, tier.scope, report::bytes_text(tier.bytes),
                report::bandwidth_text(tier.read_bytes_per_s),
@@ -118,8 +118,7 @@ report::View fabric_page(const std::string& id, const std::vector<std::filesyste
 }
 
 report::View fabrics_page(std::span<const Topology> topologies) {
-  TextTable table({"id", "name", "profile", "devices", "switches", "links", "levels"},
-                  {false, false, false, true, true, true});
+  TextTable table({"id", "name", "profile", ">devices", ">switches", ">links", "levels"});
   Json list = Json::array();
   for (const Topology& topology : topologies) {
     const fabric::EntityCounts counts = fabric::counts_of(topology);

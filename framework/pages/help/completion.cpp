@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -39,8 +40,7 @@ std::string words_of(const HelpCommand& command, const HelpCommand& program) {
   std::vector<std::string> words;
   for (const HelpCommand* level : {&command, &program}) {
     for (const HelpOption& option : level->options) {
-      if (!option.is_positional)
-        words.insert(words.end(), option.names.begin(), option.names.end());
+      if (!option.is_positional) append_all(words, option.names);
     }
     if (&command == &program) break;
   }

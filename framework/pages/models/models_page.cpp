@@ -37,8 +37,7 @@ std::int64_t parameters_of(const ModelSpec& spec) {
 
 report::View models_page(std::span<const ModelListing> models, const Precision& precision,
                          int columns) {
-  report::TextTable table({"id", "family", "total B", "active B", "aliases", "source"},
-                          {false, false, true, true, false, false});
+  report::TextTable table({"id", "family", ">total B", ">active B", "aliases", "source"});
   Json data = Json::array();
   for (const ModelListing& listing : models) {
     const ModelSpec spec = load_model(listing.file.string(), {});

@@ -1,12 +1,11 @@
 #include "pages/serve/simulator_page.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <stdexcept>
 
 #include "core/json/json.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "pages/serve/document/deployment_files.hpp"
@@ -25,8 +24,8 @@ namespace halmark::pages {
 namespace {
 
 const std::string& wanted(const serve::PageQuestion& question, const char* name) {
-  const auto found = question.values.find(name);
-  if (found != question.values.end()) return found->second;
+  const auto* found = find_value(question.values, name);
+  if (found) return *found;
   throw refused(std::string("'") + name + "' is not given");
 }
 
@@ -78,8 +77,7 @@ Json SimulatorPage::step(const PageState& state) {
   PricedSystem& system = quick_.system(state);
   const Configuration configuration = system.shown_configuration(state);
   const fabric::Topology* topology = system.topology();
-  if (topology != nullptr &&
-      configuration.devices() > static_cast<int>(topology->devices().size())) {
+  if (topology != nullptr && configuration.devices() > as_int(topology->devices().size())) {
     throw refused("fabric '" + topology->id + "' has " +
                       std::to_string(topology->devices().size()) + " devices, and " +
                       std::to_string(configuration.devices()) + " are wanted",
@@ -170,8 +168,8 @@ Json SimulatorPage::documents() const {
 
 // Events, hundreds of layouts, databases of any size.
 bool SimulatorPage::is_slow(const serve::PageQuestion& question) const {
-  constexpr std::array<std::string_view, 7> slow = {"simulation", "spread", "serving", "front",
-                                                    "runs",       "run",    "compare"};
+  constexpr std::string_view slow[] = {"simulation", "spread", "serving", "front",
+                                       "runs",       "run",    "compare"};
   return contains(slow, question.path);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -35,8 +36,8 @@ std::string query_text(const Words& words) {
 
 std::string file_text(std::string_view name) {
   const auto files = serve::page_files();
-  const auto file = std::ranges::find(files, name, &serve::PageFile::name);
-  return file == files.end() ? std::string() : std::string(file->text);
+  const auto* file = find_or_null(files, name, &serve::PageFile::name);
+  return !file ? std::string() : std::string(file->text);
 }
 
 // All modules as one: what they import from each other is in the same scope.

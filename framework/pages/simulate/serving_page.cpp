@@ -42,9 +42,8 @@ std::string latency_table(const ServingPage& page) {
 
 // Engines one after the other whose figures are the same are one row: "decode worker 0..31".
 std::string engine_table(const ServingPage& page) {
-  TextTable table({"engine", "steps", "busy", "blocks at most", "written", "reused", "evicted",
-                   "recomputed", "preempted"},
-                  {false, true, true, true, true, true, true, true, true});
+  TextTable table({"engine", ">steps", ">busy", ">blocks at most", ">written", ">reused",
+                   ">evicted", ">recomputed", ">preempted"});
   std::vector<std::vector<std::string>> rows;
   std::string kind;
   for (const serving::EngineRecord& e : page.record.engines) {

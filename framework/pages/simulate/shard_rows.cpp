@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/lists.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
@@ -93,16 +94,15 @@ std::vector<Block> folded(std::vector<Block> blocks) {
 
 std::string shard_rows_text(const ShardTable& table, const std::vector<std::string>& owners,
                             int width, bool shows_all) {
-  report::TextTable out({"layers", "tensor", "strategy", "a shard", "shards", "exchange", "a step",
-                         "shape", "of a shard", "type", "why"},
-                        {false, false, false, true, false, false, true});
+  report::TextTable out({"layers", "tensor", "strategy", ">a shard", "shards", "exchange",
+                         ">a step", "shape", "of a shard", "type", "why"});
   std::vector<Block> blocks = blocks_of(table, owners);
   if (!shows_all) blocks = folded(std::move(blocks));
   for (const Block& block : blocks) {
     std::string where = block.layers.empty() ? block.name : ranges_text(block.layers);
     for (const Cells& cells : block.rows) {
       Cells row = {where};
-      row.insert(row.end(), cells.begin(), cells.end());
+      append_all(row, cells);
       out.add(row);
       where = "";
     }

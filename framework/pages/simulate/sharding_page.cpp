@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "pages/simulate/shard_rows.hpp"
 #include "report/text/quantity.hpp"
@@ -58,11 +58,11 @@ std::string head_text(const PlanAnswer& a) {
 }
 
 std::string layouts_text(const PlanAnswer& a, const ShardingPage& page) {
-  report::TextTable table({"layout", "step", "compute", "exchange", "a shard", "fits", "measured"},
-                          {false, true, true, true, true, false, true});
+  report::TextTable table(
+      {"layout", ">step", ">compute", ">exchange", ">a shard", "fits", ">measured"});
   const std::size_t shown =
       page.shows_all ? a.plan.layouts.size() : std::min(layouts_shown, a.plan.layouts.size());
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (const auto i : indices(shown)) {
     const PlannedLayout& l = a.plan.layouts[i];
     table.add({l.configuration.parallel.text(), duration_text(l.cost.ns()),
                duration_text(l.cost.step.compute_ns), duration_text(l.cost.step.communication_ns),
@@ -81,7 +81,7 @@ std::string stages_text(const PlanAnswer& a) {
   std::string out = "\nstages";
   const std::vector<double>& ns = a.plan.chosen()->cost.stage_ns;
   constexpr std::size_t most = 8;
-  for (std::size_t s = 0; s < ns.size(); ++s) {
+  for (const auto s : indices(ns)) {
     if (s == most) {
       out += fmt::format("; {} more", ns.size() - s);
       break;
@@ -148,7 +148,7 @@ std::string offload_text(const PlanAnswer& a) {
   std::string out = fmt::format("\nmoved to {}: {}, {} longer a step\n", a.offload->tier,
                                 bytes_text(a.offload->bytes), duration_text(a.offload->ns));
   constexpr std::size_t most = 8;
-  for (std::size_t i = 0; i < a.offloaded.size(); ++i) {
+  for (const auto i : indices(a.offloaded)) {
     if (i == most) {
       out += fmt::format("  {} more, in --json\n", a.offloaded.size() - i);
       break;
@@ -168,7 +168,7 @@ std::string end_text(const PlanAnswer& a) {
   }
   if (!a.places.empty() && a.places.size() <= 8) {
     out += "shards:";
-    for (std::size_t i = 0; i < a.places.size(); ++i) {
+    for (const auto i : indices(a.places)) {
       out += fmt::format("{} {} = {}", i == 0 ? "" : ",", i, a.places[i]);
     }
     out += '\n';

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "pages/simulate/simulation_page.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -35,15 +35,14 @@ std::string timeline_section(const SimulationPage& page) {
   std::vector<bool> is_number(titles.size(), true);
   is_number[0] = is_number[1] = false;
   TextTable table(titles, is_number);
-  for (std::size_t i = 0; i < std::min(rows_max, folds.size()); ++i) {
+  for (const auto i : indices(std::min(rows_max, folds.size()))) {
     const simulate::LabelFold& fold = folds[i];
     std::vector<std::string> row = {
         fold.label, std::string(events::kind_name(fold.kind)), std::to_string(fold.events),
         report::duration_text(ns(fold.busy_ps) / as_double(fold.events))};
     if (was_run) {
-      const auto at = page.executed.each_ns.find(fold.label);
-      row.push_back(at == page.executed.each_ns.end() ? report::absent_text
-                                                      : report::duration_text(at->second));
+      const auto* at = find_value(page.executed.each_ns, fold.label);
+      row.push_back(!at ? report::absent_text : report::duration_text(*at));
     }
     row.push_back(report::rounded_percent_text(makespan > 0 ? ns(fold.critical_ps) / makespan : 0));
     row.push_back(report::duration_text(ns(fold.first_ps)));
@@ -69,8 +68,8 @@ std::string links_section(const SimulationPage& page) {
   };
   std::ranges::stable_sort(
       links, [&](const auto* a, const auto* b) { return utilisation(*a) > utilisation(*b); });
-  TextTable table({"link", "bytes", "utilisation", "bandwidth"}, {false, true, true, true});
-  for (std::size_t i = 0; i < std::min(rows_max, links.size()); ++i) {
+  TextTable table({"link", ">bytes", ">utilisation", ">bandwidth"});
+  for (const auto i : indices(std::min(rows_max, links.size()))) {
     table.add({links[i]->name, report::bytes_text(links[i]->bytes),
                report::rounded_percent_text(utilisation(*links[i])),
                report::bandwidth_text(links[i]->bytes_per_s)});

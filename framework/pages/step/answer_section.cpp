@@ -2,8 +2,7 @@
 // memory), the line to type next, and below them the question.
 #include <fmt/format.h>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "model/step/step_room.hpp"
 #include "pages/step/step_page.hpp"
@@ -78,8 +77,8 @@ std::string packed_text(const PricedStep& step) {
 
 double bound_share(const PricedStep& step, const SummedStep& expected) {
   const auto shares = expected_shares(step, expected);
-  const auto at = shares.find(std::string(provenance_name(Provenance::roofline)));
-  return at == shares.end() ? 0 : at->second;
+  const auto* at = find_value(shares, std::string(provenance_name(Provenance::roofline)));
+  return !at ? 0 : *at;
 }
 
 // What comes of a step that was not measured.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/utilisation/explain.hpp"
@@ -49,7 +49,7 @@ std::vector<std::string> operator_names(const OperatorGraph& graph) {
 
 // The first of this name, or "layer_type/name".
 std::optional<std::size_t> operator_named(const OperatorGraph& graph, const std::string& name) {
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+  for (const auto i : indices(graph.operators)) {
     const Operator& op = graph.operators[i];
     if (op.name == name || op.layer_type + '/' + op.name == name) return i;
   }

@@ -43,9 +43,8 @@ std::string binding_text(const AccountedKernel& row) {
 }
 
 std::string kernels_text(const KernelAccount& account, int width) {
-  report::TextTable table({"kernel", "category", "layer", "us", "operators", "dtype", "GFLOP/rank",
-                           "floor us", "bound", "MFU"},
-                          {false, false, false, true, false, false, true, true, false, true});
+  report::TextTable table({"kernel", "category", "layer", ">us", "operators", "dtype",
+                           ">GFLOP/rank", ">floor us", "bound", ">MFU"});
   for (const AccountedKernel& row : account.rows) {
     table.add({row.time.name.empty() ? "-" : printable(row.time.name), printable(row.time.category),
                row.layer_type, fmt::format("{:.3f}", us(row.time.duration_ps)), binding_text(row),
@@ -71,8 +70,8 @@ std::string kernels_text(const KernelAccount& account, int width) {
 }
 
 std::string layers_text(const std::vector<LayerUse>& uses, int width) {
-  report::TextTable table({"layer type", "layers", "ms", "GFLOP", "GFLOP/rank", "MFU", "executed"},
-                          {false, true, true, true, true, true, true});
+  report::TextTable table(
+      {"layer type", ">layers", ">ms", ">GFLOP", ">GFLOP/rank", ">MFU", ">executed"});
   for (const LayerUse& use : uses) {
     table.add({use.time.layer_type, std::to_string(use.layers),
                fmt::format("{:g}", use.time.ns / 1e6),

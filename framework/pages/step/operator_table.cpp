@@ -1,6 +1,7 @@
 // halmark model: where FLOPs and time go, per operator and per layer.
 #include <fmt/format.h>
 
+#include "core/lists.hpp"
 #include "pages/step/step_page.hpp"
 #include "report/text/count_text.hpp"
 #include "report/text/quantity.hpp"
@@ -183,11 +184,10 @@ std::string short_table(const StepPage& page) {
 
 std::string whole_table(const StepPage& page) {
   // What fits no terminal stands at the end: columns are left out from there.
-  TextTable table({"operator", "layer", "count", "of time", "ms", "ms each", "bound", "of FLOPs",
-                   "GFLOP", "GFLOP/rank", "MiB/rank", "dtype", "split", "in", "out"},
-                  {false, false, true, true, true, true, false, true, true, true, true, false,
-                   false, false, false});
-  for (std::size_t i = 0; i < page.step.graph.operators.size(); ++i) {
+  TextTable table({"operator", "layer", ">count", ">of time", ">ms", ">ms each", "bound",
+                   ">of FLOPs", ">GFLOP", ">GFLOP/rank", ">MiB/rank", "dtype", "split", "in",
+                   "out"});
+  for (const auto i : indices(page.step.graph.operators)) {
     const Operator& op = page.step.graph.operators[i];
     const OperatorFigures row = operator_figures(page.step, i);
     const StepShare& share = page.answer.operators[i];
@@ -199,8 +199,7 @@ std::string whole_table(const StepPage& page) {
                std::string(dtype_name(op.dtype)), std::string(split_name(op.split)), op.shape_in,
                op.shape_out});
   }
-  TextTable layers({"layer", "layers", "of FLOPs", "of time", "ms", "ms each"},
-                   {false, true, true, true, true, true});
+  TextTable layers({"layer", ">layers", ">of FLOPs", ">of time", ">ms", ">ms each"});
   for (const LayerShare& layer : page.answer.layers) {
     layers.add({layer.layer_type, std::to_string(layer.layers),
                 rounded_percent_text(layer.share.flops), rounded_percent_text(layer.share.time),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "report/terminal/terminal.hpp"
@@ -24,7 +24,7 @@ std::string value_text(double value) { return fmt::format("{:.6g}", value); }
 std::string objectives_text(const StudyInfo& study) {
   std::string out;
   const std::vector<std::string> names = metric_names(study);
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (const auto i : indices(names)) {
     const bool is_max = study.directions[i] == StudyDirection::maximize;
     append_item(out, ", ", names[i] + (is_max ? " max" : " min"));
   }
@@ -38,7 +38,7 @@ std::string trials_table(const StudyInfo& study, const std::vector<const TrialRo
   TextTable table(header);
   for (const TrialRow* row : rows) {
     std::vector<std::string> cells = {std::to_string(row->number)};
-    for (std::size_t i = 0; i < study.directions.size(); ++i) {
+    for (const auto i : indices(study.directions)) {
       cells.push_back(i < row->values.size() ? value_text(row->values[i]) : "-");
     }
     std::string params = join(row->params, " ", [](const TrialParam& param) {
@@ -53,8 +53,8 @@ std::string trials_table(const StudyInfo& study, const std::vector<const TrialRo
 }  // namespace
 
 report::View studies_page(std::string_view location, std::span<const StudySummary> studies) {
-  TextTable table({"study", "objectives", "trials", "complete", "running", "failed", "pruned"},
-                  {false, false, true, true, true, true, true});
+  TextTable table(
+      {"study", "objectives", ">trials", ">complete", ">running", ">failed", ">pruned"});
   Json list = Json::array();
   for (const StudySummary& study : studies) {
     const auto count = [&](TrialState state) {

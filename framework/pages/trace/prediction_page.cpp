@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -15,13 +16,12 @@ using report::TextTable;
 
 std::string prediction_text(const trace::TracedStep& step, const trace::StepPrediction& prediction,
                             int width) {
-  TextTable table({"problem", "count", "in the trace", "here", "of the step"},
-                  {false, true, true, true, true});
+  TextTable table({"problem", ">count", ">in the trace", ">here", ">of the step"});
   std::string reasons;
-  for (std::size_t i = 0; i < step.kernels.size(); ++i) {
+  for (const auto i : indices(step.kernels)) {
     const trace::TracedKernel& kernel = step.kernels[i];
     const trace::KernelTime& time = prediction.kernels[i];
-    const auto count = static_cast<double>(kernel.count);
+    const auto count = as_double(kernel.count);
     const double all_ns = time.ns ? count * *time.ns : kernel.traced_ns;
     table.add({kernel.problem.text(), std::to_string(kernel.count),
                duration_text(kernel.traced_ns / count), time.ns ? duration_text(*time.ns) : "-",

@@ -129,9 +129,8 @@ std::vector<std::string> figures_of(const TraceLine& line, bool has_device) {
 
 // A row says everything of itself: for files and pipes.
 std::string flat_table(const TraceView& view, bool has_device) {
-  TextTable table({"module", "operator", "time", "share", "count", "GFLOP", "stage", "layer",
-                   "dtype", "category"},
-                  {false, false, true, true, true, true, false, true, false, false});
+  TextTable table({"module", "operator", ">time", ">share", ">count", ">GFLOP", "stage", ">layer",
+                   "dtype", "category"});
   for (const TraceLine& line : view.lines) {
     std::vector<std::string> cells = {line.path.empty() ? "-" : line.path, line.operator_name};
     std::ranges::move(figures_of(line, has_device), std::back_inserter(cells));
@@ -161,9 +160,8 @@ std::string table_by_module(const TraceView& view, bool has_device, int width) {
 std::string comparison_text(const trace::Comparison& comparison, int width) {
   constexpr std::size_t rows_max = 400;
   const bool shows_all = comparison.rows.size() <= rows_max;
-  TextTable table(
-      {"operator of the model", "layer", "pass", "verdict", "trace FLOPs", "model FLOPs", "trace"},
-      {false, true, true, false, true, true, false});
+  TextTable table({"operator of the model", ">layer", ">pass", "verdict", ">trace FLOPs",
+                   ">model FLOPs", "trace"});
   std::string notes, unexplained;
   for (const trace::ComparedRow& row : comparison.rows) {
     if (!shows_all && row.verdict == trace::Verdict::ok) continue;

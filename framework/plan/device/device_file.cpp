@@ -5,7 +5,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/input/input_file.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "plan/device/device_folder.hpp"
 #include "plan/toml/toml_table.hpp"
@@ -86,7 +86,7 @@ Peak read_peak(const TomlTable& table) {
   out.path = table.string("path");
   out.dtype = read_dtype(table);
   out.isa = table.string_or("isa", "");
-  out.threads = static_cast<int>(table.integer_or("threads", 0, 1 << 20, 0));
+  out.threads = as_int(table.integer_or("threads", 0, 1 << 20, 0));
   out.rule = read_rule(table);
   out.is_derived = !table.has("flops_per_s") && out.rule.has_value();
   out.flops_per_s =
@@ -109,7 +109,7 @@ Peak read_peak(const TomlTable& table) {
 Bandwidth read_bandwidth(const TomlTable& table) {
   Bandwidth out;
   out.level = table.choice("level", {"l1", "l2", "l3", "memory"});
-  out.threads = static_cast<int>(table.integer_or("threads", 0, 1 << 20, 0));
+  out.threads = as_int(table.integer_or("threads", 0, 1 << 20, 0));
   out.bytes_per_s = table.number("bytes_per_s", 1, 1e18);
   out.working_set_bytes = table.integer_or("working_set_bytes", 0, INT64_MAX, 0);
   out.source = table.string("source");
@@ -171,7 +171,7 @@ DeviceFile read_device_table(const TomlTable& root, std::string_view path) {
   if (root.has("notes")) out.notes = root.strings("notes");
   out.fingerprint = root.string_or("fingerprint", "");
   out.is_measured = root.boolean_or("is_measured", false);
-  out.devices_in_part = static_cast<int>(root.integer_or("devices_in_part", 1, 1024, 1));
+  out.devices_in_part = as_int(root.integer_or("devices_in_part", 1, 1024, 1));
   read_memory(root, out);
   out.clock_hz = number_if(root, "clock_hz", 1, 1e12);
   read_power(root, out);
@@ -279,7 +279,7 @@ Device known_device(const std::string& id, const std::vector<std::filesystem::pa
   std::vector<std::string> names;
   for (const Device& device : known_devices(folders)) {
     names.push_back(device.id);
-    names.insert(names.end(), device.aliases.begin(), device.aliases.end());
+    append_all(names, device.aliases);
   }
   const std::vector<std::string> close = nearest(id, names);
   throw refused("unknown_device: '" + id + "'", {},

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -22,11 +24,11 @@ std::string_view engine_of(const Peak& peak) {
 }
 
 const Peak* same_engine(const Device& device, const Peak& peak, Dtype dtype) {
-  const auto it = std::ranges::find_if(device.peaks, [&](const Peak& p) {
+  const auto* it = find_or_null(device.peaks, true, [&](const Peak& p) {
     return p.dtype == dtype && p.is_general() && engine_of(p) == engine_of(peak) &&
            p.threads == peak.threads;
   });
-  return it == device.peaks.end() ? nullptr : &*it;
+  return it;
 }
 
 class Lint {
@@ -34,8 +36,8 @@ class Lint {
   explicit Lint(const DeviceFile& file) : file_(file), device_(file.device) {}
 
   std::vector<DeviceFinding> findings() {
-    for (std::size_t i = 0; i < device_.peaks.size(); ++i) judge_peak(i);
-    for (std::size_t i = 0; i < device_.bandwidths.size(); ++i) judge_bandwidth(i);
+    for (const auto i : indices(device_.peaks)) judge_peak(i);
+    for (const auto i : indices(device_.bandwidths)) judge_bandwidth(i);
     return std::move(findings_);
   }
 
@@ -67,7 +69,7 @@ class Lint {
 
   void judge_repetition(std::size_t i) {
     const Peak& peak = device_.peaks[i];
-    for (std::size_t j = 0; j < i; ++j) {
+    for (const auto j : indices(i)) {
       const Peak& other = device_.peaks[j];
       if (other.path != peak.path || other.isa != peak.isa || other.threads != peak.threads) {
         continue;
@@ -131,7 +133,7 @@ class Lint {
                         b.bytes_per_s / 1e9, *b.bus_bits, *b.transfers_per_s / 1e9, pins / 1e9));
       }
     }
-    const auto capacity = static_cast<double>(device_.memory_bytes);
+    const auto capacity = as_double(device_.memory_bytes);
     if (capacity > 0 && !device_.is_measured &&
         b.bytes_per_s > capacity * capacity_reads_per_s_max) {
       add(Severity::warning, where,

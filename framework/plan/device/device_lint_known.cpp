@@ -6,7 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "plan/device/device_lint.hpp"
 
 namespace halmark {
@@ -79,9 +79,9 @@ class Comparison {
 
   std::vector<DeviceFinding> findings() {
     judge_dies();
-    for (std::size_t i = 0; i < device_.peaks.size(); ++i) judge_peak(i);
-    for (std::size_t i = 0; i < device_.bandwidths.size(); ++i) judge_bandwidth(i);
-    for (std::size_t i = 0; i < device_.links.size(); ++i) judge_link(i);
+    for (const auto i : indices(device_.peaks)) judge_peak(i);
+    for (const auto i : indices(device_.bandwidths)) judge_bandwidth(i);
+    for (const auto i : indices(device_.links)) judge_link(i);
     judge_memory();
     return std::move(findings_);
   }
@@ -96,7 +96,7 @@ class Comparison {
 
   void judge_dies() {
     if (known_.devices_in_part == 1 || device_.devices_in_part != 1) return;
-    for (std::size_t i = 0; i < device_.peaks.size(); ++i) {
+    for (const auto i : indices(device_.peaks)) {
       const auto stated = known_.peak(device_.peaks[i].dtype, 0);
       if (!stated || !device_.peaks[i].is_general()) continue;
       if (device_.peaks[i].flops_per_s <= stated->flops_per_s * 0.75) {
@@ -114,9 +114,8 @@ class Comparison {
 
   void judge_peak(std::size_t i) {
     const Peak& peak = device_.peaks[i];
-    const auto same = std::ranges::find(known_.peaks, peak.path, &Peak::path);
-    std::optional<Peak> stated =
-        same != known_.peaks.end() ? std::optional(*same) : known_.peak(peak.dtype, 0);
+    const auto* same = find_or_null(known_.peaks, peak.path, &Peak::path);
+    std::optional<Peak> stated = same ? std::optional(*same) : known_.peak(peak.dtype, 0);
     if (!stated) return judge_absent(peak, file_.peaks_where[i]);
     const std::string why = is_fp16_accumulation(peak)
                                 ? "the rate with FP16 accumulation"
@@ -218,7 +217,7 @@ class Comparison {
 
 std::vector<DeviceFinding> lint_traps(const DeviceFile& file) {
   std::vector<DeviceFinding> out;
-  for (std::size_t i = 0; i < file.device.peaks.size(); ++i) {
+  for (const auto i : indices(file.device.peaks)) {
     const Peak& peak = file.device.peaks[i];
     for (const Trap& trap : traps) {
       const bool is_named =

@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "expression/expression.hpp"
 
@@ -70,8 +70,8 @@ std::vector<std::string> names() {
 }
 
 bool fits(const Device& device, const Expression& expression) {
-  std::vector<ParamValue> values;
-  for (const Figure& figure : figures()) values.push_back(figure.of(device));
+  std::vector<ParamValue> values =
+      mapped(figures(), [&](const Figure& figure) { return figure.of(device); });
   std::vector<Operand> operands;
   for (const ParamValue& value : values) {
     // What is not stated is not known: neither small nor large.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "plan/device/device_file.hpp"
 
@@ -74,7 +75,7 @@ std::string occasions_text(std::string_view owner, const std::vector<Occasion>& 
     out += "\n[[" + std::string(owner) + ".occasion]]\n" + line_if("utc", o.utc) +
            line("probes", std::to_string(o.probes)) + line("median", real(o.median));
     constexpr std::array<std::string_view, 3> keys{"highest", "second", "third"};
-    for (std::size_t i = 0; i < std::min(keys.size(), o.highest.size()); ++i) {
+    for (const auto i : indices(std::min(keys.size(), o.highest.size()))) {
       out += line(keys.at(i), real(o.highest[i]));
     }
     if (o.is_busy) out += line("is_busy", "true");

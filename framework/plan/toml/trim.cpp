@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -18,7 +18,7 @@ class Trimmer {
         is_kept_(groups.size(), true),
         used_(kernel_seconds.size(), 0),
         users_(kernel_seconds.size()) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const auto g : indices(groups)) {
       class_size_of_.push_back(&class_size_[groups[g].keep_class]);
       ++*class_size_of_.back();
       for (const std::int32_t k : groups[g].kernels) {
@@ -26,7 +26,7 @@ class Trimmer {
         users_[as_size(k)].push_back(g);
       }
     }
-    for (std::size_t g = 0; g < groups.size(); ++g) own_.push_back(own_seconds(g));
+    for (const auto g : indices(groups)) own_.push_back(own_seconds(g));
     kept_seconds_ = summed_seconds();
   }
 
@@ -41,7 +41,7 @@ class Trimmer {
 
   double summed_seconds() const {
     double out = 0;
-    for (std::size_t k = 0; k < used_.size(); ++k) out += used_[k] > 0 ? kernel_seconds_[k] : 0;
+    for (const auto k : indices(used_)) out += used_[k] > 0 ? kernel_seconds_[k] : 0;
     return out;
   }
 
@@ -49,7 +49,7 @@ class Trimmer {
   bool drop_most_expensive() {
     std::size_t most_expensive = groups_.size();
     double most = 0;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (const auto g : indices(groups_)) {
       if (!is_kept_[g] || *class_size_of_[g] == 1) continue;
       if (own_[g] > most) {
         most = own_[g];
@@ -75,13 +75,10 @@ class Trimmer {
   }
 
   std::vector<std::string> left_out() const {
-    std::vector<std::string> out;
-    for (const std::size_t g : dropped_) {
-      out.push_back(groups_[g].name + ": would take " +
-                    std::to_string(static_cast<long>(std::lround(own_seconds(g)))) +
-                    " s of measuring");
-    }
-    return out;
+    return mapped(dropped_, [&](const std::size_t g) {
+      return groups_[g].name + ": would take " +
+             std::to_string(static_cast<long>(std::lround(own_seconds(g)))) + " s of measuring";
+    });
   }
 
   const std::vector<bool>& is_kept() const { return is_kept_; }

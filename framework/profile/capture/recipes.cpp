@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -111,8 +112,7 @@ const CaptureRecipe& capture_recipe(std::string_view engine) {
   const auto& all = capture_recipes();
   const auto found = std::ranges::find(all, engine, &CaptureRecipe::engine);
   if (found != all.end()) return *found;
-  std::vector<std::string> known;
-  for (const CaptureRecipe& recipe : all) known.push_back(recipe.engine);
+  auto known = mapped(all, &CaptureRecipe::engine);
   throw refused("no recipe for '" + printable(engine) + "'", {}, suggestion(engine, known));
 }
 

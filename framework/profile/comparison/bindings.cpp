@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::trace {
 namespace {
@@ -187,7 +187,7 @@ std::vector<std::int32_t> operators_at(const OperatorGraph& graph, std::int32_t 
   const auto add = [&](std::optional<std::int32_t> type) {
     if (!type) return;
     const auto& more = graph.layer_types[as_size(*type)].operators;
-    out.insert(out.end(), more.begin(), more.end());
+    append_all(out, more);
   };
   if (layer < 0) {
     add(graph.embedding_type);

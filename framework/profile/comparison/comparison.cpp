@@ -195,10 +195,10 @@ void explain_work(const Recording& recording, const Attribution& attribution,
                   Comparison& out) {
   const std::string& name = recording.names[row.name];
   if (explanation.empty()) explanation = explain(attribution.scopes, row, graph);
-  const auto it = std::ranges::find_if(out.work, [&](const ExplainedWork& w) {
+  auto* it = find_or_null(out.work, true, [&](const ExplainedWork& w) {
     return w.operator_name == name && w.explanation == explanation;
   });
-  if (it != out.work.end()) {
+  if (it) {
     it->count += row.count;
     return;
   }

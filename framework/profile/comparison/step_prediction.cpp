@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
@@ -18,7 +18,7 @@ namespace {
 // A linear layer of torch keeps its weights as [n, k], as the operators of a model graph do.
 std::optional<Problem> matmul_problem(const MatmulShape& shape, Dtype dtype) {
   if (shape.batch != 1) return std::nullopt;
-  const std::int64_t type = static_cast<std::int64_t>(dtype);
+  const std::int64_t type = as_int64(dtype);
   return Problem{"gemm",
                  {{"m", shape.m},
                   {"n", shape.n},
@@ -35,7 +35,7 @@ std::optional<Problem> attention_problem(const AttentionShape& shape, Dtype dtyp
   const bool is_same_mask =
       shape.mask == Mask::full || (shape.mask == Mask::causal && shape.queries == shape.keys);
   if (!is_same_mask || shape.head_dim != shape.value_dim) return std::nullopt;
-  const std::int64_t type = static_cast<std::int64_t>(dtype);
+  const std::int64_t type = as_int64(dtype);
   return Problem{"attention",
                  {{"batch", shape.batch},
                   {"heads", shape.heads},
@@ -73,7 +73,7 @@ struct PassTimes {
 std::vector<PassTimes> times_of_passes(const Attribution& attribution) {
   const bool is_of_device = attribution.device.total_ns > 0;
   std::vector<PassTimes> out(attribution.passes.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  for (const auto i : indices(out)) {
     const Pass& pass = attribution.passes[i];
     out[i].stage = pass.stage;
     out[i].wall_ns = out[i].outside_ns = as_double(pass.end_ns - pass.begin_ns);
@@ -82,7 +82,7 @@ std::vector<PassTimes> times_of_passes(const Attribution& attribution) {
     if (row.pass >= out.size()) continue;
     PassTimes& pass = out[row.pass];
     const auto ns = as_double(is_of_device ? row.device_ns : row.host_ns);
-    const auto count = static_cast<std::int64_t>(row.count);
+    const auto count = as_int64(row.count);
     pass.outside_ns -= ns;
     if (const auto problem = problem_of(attribution.cost_of(row))) {
       auto& [executions, total_ns] = pass.kernels[*problem];
@@ -108,19 +108,19 @@ bool is_same_step(const PassTimes& a, const PassTimes& b) {
 template <class Get>
 double median_of(const std::vector<const PassTimes*>& passes, const Get& get) {
   std::vector<double> values;
-  for (const PassTimes* pass : passes) values.push_back(get(*pass));
+  for (const PassTimes* pass : passes) values.push_back(std::invoke(get, *pass));
   return median(values);
 }
 
 TracedStep step_of(const std::vector<const PassTimes*>& passes) {
   const PassTimes& first = *passes.front();
   TracedStep out{.stage = first.stage,
-                 .passes = static_cast<int>(passes.size()),
+                 .passes = as_int(passes.size()),
                  .kernels = {},
                  .other_count = first.other_count,
-                 .other_ns = median_of(passes, [](const PassTimes& p) { return p.other_ns; }),
-                 .outside_ns = median_of(passes, [](const PassTimes& p) { return p.outside_ns; }),
-                 .wall_ns = median_of(passes, [](const PassTimes& p) { return p.wall_ns; })};
+                 .other_ns = median_of(passes, &PassTimes::other_ns),
+                 .outside_ns = median_of(passes, &PassTimes::outside_ns),
+                 .wall_ns = median_of(passes, &PassTimes::wall_ns)};
   for (const auto& kernel : first.kernels) {
     const auto& problem = kernel.first;  // Clang 14 captures no structured binding
     out.kernels.push_back({problem, kernel.second.first, median_of(passes, [&](const PassTimes& p) {
@@ -136,17 +136,15 @@ std::vector<TracedStep> traced_steps(const Attribution& attribution) {
   const std::vector<PassTimes> passes = times_of_passes(attribution);
   std::vector<std::vector<const PassTimes*>> groups;
   for (const PassTimes& pass : passes) {
-    const auto group =
-        std::ranges::find_if(groups, [&](const auto& g) { return is_same_step(*g.front(), pass); });
-    if (group == groups.end()) {
+    auto* group =
+        find_or_null(groups, true, [&](const auto& g) { return is_same_step(*g.front(), pass); });
+    if (!group) {
       groups.push_back({&pass});
     } else {
       group->push_back(&pass);
     }
   }
-  std::vector<TracedStep> out;
-  for (const auto& group : groups) out.push_back(step_of(group));
-  return out;
+  return mapped(groups, [&](const auto& group) { return step_of(group); });
 }
 
 double constant_bytes(const TracedStep& step) {

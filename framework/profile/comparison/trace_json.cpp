@@ -1,5 +1,4 @@
 // Traces and comparisons as results/schema writes them; times in microseconds, as profilers do.
-#include <array>
 
 #include "core/json/json.hpp"
 #include "core/text/clean_text.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "profile/kernels/kernel_category.hpp"
 #include "roofline/ceilings.hpp"
 #include "roofline/estimate.hpp"
@@ -192,7 +192,7 @@ class RowAccount {
     if (!device_ || share_.parts != 1 || out_.time.duration_ps == 0) return;
     const roofline::Ceilings ceilings(*device_, share_.threads);
     double memory_ns = 0, link_ns = 0;
-    for (std::size_t i = 0; i < works_.size(); ++i) {
+    for (const auto i : indices(works_)) {
       const Problem& problem = operator_at(binding_.operators[i].index).local;
       const roofline::Bound bound = roofline::step_bound(problem, works_[i], ceilings);
       memory_ns += bound.ns(Limiter::memory);
@@ -287,7 +287,7 @@ KernelAccount account_kernels(const KernelProfile& table, const OperatorGraph& g
   for (const KernelLayer& layer : table.layers) {
     const BoundLayer bound = bind_kernels(layer, graph);
     const LayerType& type = graph.layer_types[as_size(bound.layer_type)];
-    for (std::size_t i = 0; i < layer.kernels.size(); ++i) {
+    for (const auto i : indices(layer.kernels)) {
       AccountedKernel row =
           RowAccount(layer.kernels[i], bound.kernels[i], graph, device, share).account();
       row.layer_type = type.name;

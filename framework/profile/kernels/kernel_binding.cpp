@@ -5,8 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "profile/kernels/kernel_category.hpp"
@@ -57,14 +56,14 @@ class Binder {
   // attention, is the attention half.
   void find_halves() {
     std::size_t end = 0;
-    for (std::size_t i = 0; i < operators_.size(); ++i) {
+    for (const auto i : indices(operators_)) {
       const Operator& o = op(operators_[i]);
       if (o.kind == OperatorKind::attention || o.name.starts_with("attention") ||
           o.name.starts_with("o_")) {
         end = i + 1;
       }
     }
-    for (std::size_t i = 0; i < operators_.size(); ++i) {
+    for (const auto i : indices(operators_)) {
       half_[operators_[i]] = i < end ? LayerHalf::attention : LayerHalf::feed_forward;
     }
   }
@@ -82,9 +81,8 @@ class Binder {
   }
 
   void bind_explicit() {
-    std::vector<std::string> names;
-    for (const std::int32_t o : operators_) names.push_back(op(o).name);
-    for (std::size_t i = 0; i < layer_.kernels.size(); ++i) {
+    auto names = mapped(operators_, [&](const std::int32_t o) { return op(o).name; });
+    for (const auto i : indices(layer_.kernels)) {
       if (row(i).operators.empty()) continue;
       Indices bound;
       for (const std::string& name : row(i).operators) {
@@ -102,7 +100,7 @@ class Binder {
   }
 
   void bind_shapes() {
-    for (std::size_t i = 0; i < layer_.kernels.size(); ++i) {
+    for (const auto i : indices(layer_.kernels)) {
       if (is_done_[i] || !row(i).shape) continue;
       const auto [m, n, k] = *row(i).shape;
       Indices same;
@@ -122,7 +120,7 @@ class Binder {
 
   std::vector<std::size_t> open_rows(std::string_view category) const {
     std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < layer_.kernels.size(); ++i) {
+    for (const auto i : indices(layer_.kernels)) {
       if (!is_done_[i] && row(i).category == category) out.push_back(i);
     }
     return out;
@@ -205,7 +203,7 @@ class Binder {
   }
 
   void bind_in_order(const std::vector<std::size_t>& rows, const Indices& operators) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const auto i : indices(rows)) {
       set(rows[i], BindingStatus::bound, {operators[i]},
           operators.size() == 1 ? "only operator" : "order");
     }
@@ -223,7 +221,7 @@ class Binder {
       if (is_total || rows.size() == operators.size()) bind_halves(rows, operators);
     }
     std::vector<std::size_t> rest;
-    for (std::size_t i = 0; i < layer_.kernels.size(); ++i) {
+    for (const auto i : indices(layer_.kernels)) {
       const KernelCategory* category = find_kernel_category(row(i).category);
       const bool is_product = category && category->kind == KernelCategory::Kind::product;
       if (!is_done_[i] && is_product) rest.push_back(i);
@@ -270,7 +268,7 @@ class Binder {
   }
 
   void judge_unknown() {
-    for (std::size_t i = 0; i < layer_.kernels.size(); ++i) {
+    for (const auto i : indices(layer_.kernels)) {
       if (!is_done_[i]) set(i, BindingStatus::unknown, {}, "the category is not known");
     }
   }

@@ -1,6 +1,5 @@
 #include "profile/kernels/kernel_category.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "core/ranges.hpp"

@@ -1,9 +1,6 @@
 #include "profile/kernels/kernel_layer_type.hpp"
 
-#include <algorithm>
-
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -23,8 +20,7 @@ class TypeChoice {
     if (layer_.compress_ratio) narrow_by_ratio(types);
     if (layer_.layer_id) narrow_by_layer(types);
     if (types.size() == 1) return types.front();
-    std::vector<std::string> names;
-    for (const std::int32_t type : types) names.push_back(name_of(type));
+    auto names = mapped(types, [&](const std::int32_t type) { return name_of(type); });
     throw refused("the table does not say which layer it is of; this model has several types",
                   layer_.where, "add \"layer_id\" or \"layer_type\": " + join(names, ", "));
   }
@@ -44,9 +40,9 @@ class TypeChoice {
 
   std::int32_t named() const {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < graph_.layer_types.size(); ++i) {
+    for (const auto i : indices(graph_.layer_types)) {
       names.push_back(graph_.layer_types[i].name);
-      if (names.back() == layer_.layer_type) return static_cast<std::int32_t>(i);
+      if (names.back() == layer_.layer_type) return as_int(i);
     }
     throw refused("unknown layer type '" + printable(layer_.layer_type) + "'", layer_.where,
                   suggestion(layer_.layer_type, names));

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -20,7 +20,7 @@ double share_weight(const ProfiledKernel& row, bool by_shape) {
 
 void share_work(const KernelLayer& layer, BoundLayer& bound) {
   std::map<std::int32_t, std::vector<std::size_t>> rows_of;
-  for (std::size_t i = 0; i < bound.kernels.size(); ++i) {
+  for (const auto i : indices(bound.kernels)) {
     for (const BoundOperator& op : bound.kernels[i].operators) rows_of[op.index].push_back(i);
   }
   for (const auto& [index, rows] : rows_of) {

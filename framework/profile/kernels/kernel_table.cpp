@@ -5,8 +5,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -239,7 +238,7 @@ KernelLayer read_layer(const Json& json, const std::string& where) {
   }
   const Json& rows = entry.at("kernels");
   std::int64_t sum_ps = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (const auto i : indices(rows)) {
     const Entry row(rows[i], where + ".kernels[" + std::to_string(i) + ']');
     add_kernel(read_row(row), out, sum_ps);
   }

@@ -1,11 +1,10 @@
 #include "profile/kernels/layer_time.hpp"
 
 #include <algorithm>
-#include <charconv>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 #include "roofline/bound.hpp"
 
@@ -28,17 +27,16 @@ std::int32_t type_of(const std::string& name, const OperatorGraph& graph) {
     throw refused("unknown layer type '" + printable(name) + "'", "--per-layer-ms",
                   suggestion(name, known));
   }
-  return static_cast<std::int32_t>(it - graph.layer_types.begin());
+  return as_int(it - graph.layer_types.begin());
 }
 
 double milliseconds(std::string_view text) {
-  double out = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (code != std::errc() || end != text.data() + text.size() || !(out >= 1e-7) || out > 1e9) {
+  const auto out = read_number<double>(text);
+  if (!out || !(*out >= 1e-7) || *out > 1e9) {
     throw refused("'" + printable(text) + "' is no time; expected milliseconds from 1e-7 to 1e9",
                   "--per-layer-ms");
   }
-  return out;
+  return *out;
 }
 
 LayerUse use_of(const LayerTime& time, const OperatorGraph& graph,
@@ -82,9 +80,7 @@ LayerUse use_of(const LayerTime& time, const OperatorGraph& graph,
 
 std::vector<LayerUse> layer_uses(const std::vector<LayerTime>& times, const OperatorGraph& graph,
                                  const std::optional<Device>& device, ShardShare share) {
-  std::vector<LayerUse> out;
-  for (const LayerTime& time : times) out.push_back(use_of(time, graph, device, share));
-  return out;
+  return mapped(times, [&](const LayerTime& time) { return use_of(time, graph, device, share); });
 }
 
 std::vector<LayerTime> parse_layer_ms(std::string_view text, const OperatorGraph& graph) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/kernel_rates.hpp"
@@ -53,7 +53,7 @@ std::string strip_row(const std::string& op, const std::vector<const KernelPoint
   std::string out = svg_line({left, y}, {right, y}, "grid") +
                     svg_text({left - 8, y + 4}, Anchor::end, "tick", op);
   std::string errors;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
+  for (const auto i : indices(kernels)) {
     const KernelPoint& kernel = *kernels[i];
     // Three heights in turn: neighbours of equal share stay apart.
     const Point at{x_at(*kernel.roofline_fraction), y + 7 * (as_double(i % 3) - 1)};

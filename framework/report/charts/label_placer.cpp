@@ -1,16 +1,15 @@
 #include "report/charts/label_placer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace halmark::report {
 namespace {
 
 // Directions in order of preference: right, left, above, below, then the corners.
-constexpr std::array<Point, 8> directions{
-    {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -0.7}, {-1, -0.7}, {1, 0.7}, {-1, 0.7}}};
-constexpr std::array<double, 6> distances{{4, 12, 22, 34, 48, 64}};
+constexpr Point directions[] = {{1, 0},    {-1, 0},    {0, -1},  {0, 1},
+                                {1, -0.7}, {-1, -0.7}, {1, 0.7}, {-1, 0.7}};
+constexpr double distances[] = {4, 12, 22, 34, 48, 64};
 
 Box box_at(Point point, double reach, Point direction, double width, double height) {
   const double x = point.x + direction.x * reach;

@@ -1,4 +1,5 @@
 
+#include "core/lists.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/text/quantity.hpp"
@@ -11,7 +12,7 @@ constexpr double radius = 5.5;
 }  // namespace
 
 DtypeLook run_look(std::size_t run) {
-  const int look = static_cast<int>(run % 6);
+  const int look = as_int(run % 6);
   return {{}, look, look};
 }
 
@@ -26,7 +27,7 @@ std::string runs_chart(const std::vector<PhaseView>& views, const std::string& n
   if (latencies.empty()) return {};
   const FrontPlane plane(latencies, 1.25, rates);
   std::string body = plane.axes();
-  for (std::size_t i = 0; i < views.size(); ++i) {
+  for (const auto i : indices(views)) {
     const DtypeLook look = run_look(i);
     body += staircase(staircase_corners(views[i], plane), "front s" + std::to_string(look.color));
     for (const FrontRow& row : views[i].front) {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::report {
 namespace {
 
 std::vector<double> decade_ticks(double low, double high, const std::vector<double>& steps) {
   std::vector<double> out;
-  const int first = static_cast<int>(std::floor(std::log10(low)));
-  const int last = static_cast<int>(std::ceil(std::log10(high)));
+  const int first = as_int(std::floor(std::log10(low)));
+  const int last = as_int(std::ceil(std::log10(high)));
   for (int decade = first; decade <= last; ++decade) {
     for (const double step : steps) {
       const double value = step * std::pow(10.0, decade);

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/label_placer.hpp"
 #include "report/charts/svg.hpp"
@@ -78,7 +79,7 @@ std::string served_front_chart(const ServedReport& report) {
   const auto is_chosen = [&](std::size_t i) { return report.chosen && report.chosen->index == i; };
   LabelPlacer placer = canvas.placer();
   std::string bars, markers, labels;
-  for (std::size_t i = 0; i < report.front.size(); ++i) {
+  for (const auto i : indices(report.front)) {
     const Configuration& configuration = report.front[i].configuration;
     const ServedEstimate& estimate = report.front[i].estimate;
     const Point at = canvas.at(estimate);

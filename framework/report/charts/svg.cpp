@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 
@@ -100,7 +100,7 @@ std::string_view anchor_name(Anchor anchor) {
 std::string x_axis(const Axes& axes) {
   std::string out;
   double last_right = -1e9;
-  const int count = static_cast<int>((axes.x.to() - axes.x.from()) / 48);
+  const int count = as_int((axes.x.to() - axes.x.from()) / 48);
   for (const double value : log_ticks(axes.x.low(), axes.x.high(), count)) {
     const double x = axes.x.at(value);
     out += svg_line({x, axes.y.to()}, {x, axes.y.from()}, "grid");
@@ -117,7 +117,7 @@ std::string x_axis(const Axes& axes) {
 std::string y_axis(const Axes& axes) {
   std::string out;
   double widest = 0;
-  const int count = static_cast<int>((axes.y.from() - axes.y.to()) / 26);
+  const int count = as_int((axes.y.from() - axes.y.to()) / 26);
   for (const double value : log_ticks(axes.y.low(), axes.y.high(), count)) {
     const double y = axes.y.at(value);
     const std::string label = axes.y_text(value);

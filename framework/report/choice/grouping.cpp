@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark {
@@ -41,21 +42,21 @@ bool is_alike(const Evaluation& a, const Evaluation& b, Objective objective, dou
 
 std::vector<PointGroup> group_points(std::span<const Evaluation> points,
                                      std::span<const Objective> objectives, double share) {
-  std::vector<const Evaluation*> addresses;
-  for (const Evaluation& e : points) addresses.push_back(&e);
+  std::vector<const Evaluation*> addresses =
+      mapped(points, [&](const Evaluation& e) { return &e; });
   return group_points(addresses, objectives, share);
 }
 
 std::vector<PointGroup> group_points(std::span<const Evaluation* const> points,
                                      std::span<const Objective> objectives, double share) {
   std::vector<PointGroup> out;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto group = std::ranges::find_if(out, [&](const PointGroup& g) {
+  for (const auto i : indices(points)) {
+    auto* group = find_or_null(out, true, [&](const PointGroup& g) {
       return std::ranges::all_of(objectives, [&](Objective o) {
         return is_alike(*points[g.representative], *points[i], o, share);
       });
     });
-    if (group == out.end()) {
+    if (!group) {
       out.push_back({i, {}});
     } else {
       group->others.push_back(i);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -47,7 +48,7 @@ Column column_of(std::span<const Evaluation> points, Objective objective) {
 std::size_t knee(std::span<const Column> columns, std::size_t points) {
   std::size_t out = 0;
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < points; ++i) {
+  for (const auto i : indices(points)) {
     double sum = 0;
     for (const Column& c : columns) {
       const double best = c.values[c.best];
@@ -87,7 +88,7 @@ Objective wanted(const std::string& how, const Evaluation& point) {
 template <class Admits>
 std::optional<std::size_t> most(const std::vector<double>& values, const Admits& admits) {
   std::optional<std::size_t> out;
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (const auto i : indices(values)) {
     if (admits(i) && (!out || values[i] > values[*out])) out = i;
   }
   return out;
@@ -100,11 +101,9 @@ constexpr double nearly_as_sure = 0.1;
 constexpr const char* cheapest = "the most tokens/s per device of the ";
 
 Pick sure_to_keep(const SearchedFront& front, const std::vector<double>& per_device) {
-  std::vector<double> sureness;
-  for (const Evaluation& e : front.points) {
-    sureness.push_back(e.served->has_interval ? service_level_probability(*e.served, front.levels)
-                                              : -1);
-  }
+  std::vector<double> sureness = mapped(front.points, [&](const Evaluation& e) {
+    return e.served->has_interval ? service_level_probability(*e.served, front.levels) : -1;
+  });
   const auto count =
       std::ranges::count_if(sureness, [](double p) { return p >= sure_to_keep_levels; });
   if (const auto i =
@@ -128,11 +127,10 @@ Pick sure_to_keep(const SearchedFront& front, const std::vector<double>& per_dev
 }
 
 Pick fast_enough(const SearchedFront& front, const std::vector<double>& per_device) {
-  std::vector<double> of_user;
-  for (const Evaluation& e : front.points) {
-    of_user.push_back(objective_value(e, Objective::interactivity)
-                          .value_or(std::numeric_limits<double>::infinity()));
-  }
+  std::vector<double> of_user = mapped(front.points, [&](const Evaluation& e) {
+    return objective_value(e, Objective::interactivity)
+        .value_or(std::numeric_limits<double>::infinity());
+  });
   const auto count =
       std::ranges::count_if(of_user, [](double r) { return r >= user_tokens_per_s; });
   if (const auto i =
@@ -173,8 +171,8 @@ std::set<std::size_t> ends_of(std::span<const Evaluation> points,
 
 Pick pick_point(std::span<const Evaluation> points, std::span<const Objective> objectives,
                 const std::string& how) {
-  std::vector<Column> columns;
-  for (const Objective o : objectives) columns.push_back(column_of(points, o));
+  std::vector<Column> columns =
+      mapped(objectives, [&](const Objective o) { return column_of(points, o); });
   Pick out;
   if (how == "knee") {
     out.index = knee(columns, points.size());

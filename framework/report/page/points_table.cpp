@@ -93,10 +93,10 @@ std::vector<PointRow> rows_of(const RunReport& report, const PhaseView& view) {
   std::vector<PointRow> rows;
   for (const Evaluation& e : report.evaluations) {
     if (e.configuration.workload.phase != view.phase) continue;
-    const auto on = std::ranges::find(view.front, &e, &FrontRow::evaluation);
+    const auto* on = find_or_null(view.front, &e, &FrontRow::evaluation);
     rows.push_back({.report = &report,
                     .evaluation = &e,
-                    .front = on == view.front.end() ? nullptr : &*on,
+                    .front = on,
                     .row = {.evaluation = &e,
                             .estimate = e.estimate ? &*e.estimate : nullptr,
                             .validation = run_of(report, e),

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/front_view.hpp"
 #include "report/text/quantity.hpp"
@@ -50,7 +50,7 @@ Best best_of(const RunReport& report) {
   for (const Evaluation& e : report.evaluations) {
     const Estimate* estimate = usable(&e);
     if (estimate == nullptr) continue;
-    const auto memory = static_cast<double>(estimate->memory_bytes_total);
+    const auto memory = as_double(estimate->memory_bytes_total);
     out.latency_ns = std::min(out.latency_ns.value_or(estimate->step_ns), estimate->step_ns);
     out.tokens_per_s =
         std::max(out.tokens_per_s.value_or(estimate->tokens_per_s), estimate->tokens_per_s);
@@ -61,7 +61,7 @@ Best best_of(const RunReport& report) {
 
 std::string fronts_text(const std::vector<NumberedReport>& runs, const SideRow& row) {
   std::string out;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const auto i : indices(runs)) {
     if (row.on_front[i]) append_item(out, ", ", run_name(runs[i]));
   }
   return out.empty() ? absent_text : out;
@@ -83,7 +83,7 @@ std::optional<double> SideRow::tokens_per_s(std::size_t run) const {
 
 std::optional<double> SideRow::change() const {
   std::vector<double> times;
-  for (std::size_t i = 0; i < of_run.size(); ++i) {
+  for (const auto i : indices(of_run)) {
     if (const auto ns = latency_ns(i)) times.push_back(*ns);
   }
   return times.size() < 2 ? std::nullopt : std::optional(times.back() / times.front() - 1);
@@ -93,7 +93,7 @@ std::vector<SideRow> side_rows(const std::vector<NumberedReport>& runs) {
   const RunReport all = all_of(runs);
   std::vector<SideRow> rows;
   std::map<std::string, std::size_t, std::less<>> by_key;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const auto i : indices(runs)) {
     const RunReport& report = runs[i].report;
     for (std::size_t e = 0; e < report.evaluations.size(); ++e) {
       const Configuration& c = report.evaluations[e].configuration;
@@ -153,10 +153,10 @@ Table sides_table(const std::vector<NumberedReport>& runs, const std::vector<Sid
   for (const SideRow& row : rows) {
     if (row.phase != phase) continue;
     std::vector<TableCell> cells = {{.text = row.label, .note = row.key}};
-    for (std::size_t i = 0; i < runs.size(); ++i) cells.push_back(timed(row.latency_ns(i)));
+    for (const auto i : indices(runs)) cells.push_back(timed(row.latency_ns(i)));
     const auto change = row.change();
     cells.push_back({.text = signed_percent_text(change), .value = change});
-    for (std::size_t i = 0; i < runs.size(); ++i) cells.push_back(rated(row.tokens_per_s(i)));
+    for (const auto i : indices(runs)) cells.push_back(rated(row.tokens_per_s(i)));
     cells.push_back({.text = fronts_text(runs, row)});
     out.rows.push_back(std::move(cells));
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/formats.hpp"
@@ -45,7 +45,7 @@ Json joined_json(const std::vector<NumberedReport>& runs, const std::vector<Side
   });
   for (const SideRow& row : rows) {
     Json of_run = Json::array();
-    for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const auto i : indices(runs)) {
       of_run.push_back({{"run", runs[i].run},
                         {"is_evaluated", row.of_run[i] != nullptr},
                         {"latency_ns", optional_number(row.latency_ns(i))},
@@ -62,7 +62,7 @@ Json joined_json(const std::vector<NumberedReport>& runs, const std::vector<Side
 
 std::string legend(const std::vector<NumberedReport>& runs) {
   std::string out = "<figcaption><ul class=\"legend\">\n";
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const auto i : indices(runs)) {
     out += "<li>" + report::legend_marker(report::run_look(i), "m") + ' ' +
            html_text(report::run_name(runs[i]) + ": " + runs[i].report.title + ", " +
                      runs[i].report.started_utc) +
@@ -79,7 +79,7 @@ std::string phase_section(const std::vector<NumberedReport>& runs, const std::ve
   const std::string name(phase_name(phase));
   std::vector<report::PhaseView> views;
   Table points;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const auto i : indices(runs)) {
     views.push_back(report::phase_view_of(runs[i].report, phase));
     report::add_points(points, runs[i].report, views.back(), report::run_name(runs[i]), i);
   }

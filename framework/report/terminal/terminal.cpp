@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
@@ -144,7 +144,7 @@ void Progress::step(std::size_t done, std::size_t total, std::size_t failed,
       const int cells = 24;
       const auto filled = static_cast<int>(total == 0 ? 0 : cells * done / total);
       std::string bar;
-      for (int i = 0; i < cells; ++i) bar += i < filled ? "█" : "░";
+      for (const int i : below(cells)) bar += i < filled ? "█" : "░";
       redraw(fmt::format("{} {} {}/{}  {:.1f}/s  eta {}{}  {}", title_, bar, done, total, per_s,
                          seconds_text(eta_s), failed > 0 ? fmt::format("  failed {}", failed) : "",
                          printable(subject)),

@@ -1,6 +1,7 @@
 // Tables of kernels and of the device: shares of a step, all kernels, peaks and bandwidths.
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/text/table_columns.hpp"
 
@@ -104,7 +105,7 @@ void describe_peak(RowCells& cells, const Peak& p) {
 }
 
 void describe_bandwidth(RowCells& cells, const Bandwidth& b) {
-  const auto working_set = static_cast<double>(b.working_set_bytes);
+  const auto working_set = as_double(b.working_set_bytes);
   cells.text("level", b.level);
   cells.text("threads", threads_text(b.threads));
   cells.number("bandwidth", with_doubt(bandwidth_text(b.bytes_per_s), b.is_provisional));
@@ -115,15 +116,15 @@ void describe_bandwidth(RowCells& cells, const Bandwidth& b) {
 std::optional<Validation::Operator> run_of(const FrontRow& row, const OperatorShare& share) {
   if (row.validation == nullptr) return std::nullopt;
   const auto& operators = row.validation->operators;
-  const auto it = std::ranges::find(operators, share.name, &Validation::Operator::name);
-  return it == operators.end() ? std::nullopt : std::optional(*it);
+  const auto* it = find_or_null(operators, share.name, &Validation::Operator::name);
+  return !it ? std::nullopt : std::optional(*it);
 }
 
 }  // namespace
 
 std::vector<const OperatorShare*> by_share(const Estimate& estimate) {
-  std::vector<const OperatorShare*> out;
-  for (const OperatorShare& share : estimate.operators) out.push_back(&share);
+  std::vector<const OperatorShare*> out =
+      mapped(estimate.operators, [&](const OperatorShare& share) { return &share; });
   std::ranges::stable_sort(out, std::greater{}, [](const OperatorShare* s) { return s->ns; });
   return out;
 }

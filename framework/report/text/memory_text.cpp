@@ -33,7 +33,7 @@ std::string verdict_text(const ProportionalSet& size) {
 }
 
 std::string roles_text(const MemoryOfRank& rank) {
-  TextTable table({"memory", "model", "allocated", "why they differ"}, {false, true, true, false});
+  TextTable table({"memory", ">model", ">allocated", "why they differ"});
   for (const RoleMemory& role : rank.roles) {
     table.add({role.role, size_text(role.modelled_bytes), size_text(role.allocated_bytes),
                causes_text(role)});

@@ -16,15 +16,11 @@ struct Unit {
   const char* name;
 };
 
-constexpr std::array<Unit, 4> time_units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
-constexpr std::array<Unit, 4> rate_units{{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1, ""}}};
-constexpr std::array<Unit, 5> size_units{{{1099511627776.0, "TiB"},
-                                          {1073741824.0, "GiB"},
-                                          {1048576.0, "MiB"},
-                                          {1024.0, "KiB"},
-                                          {1, "B"}}};
-constexpr std::array<Unit, 5> tick_units{
-    {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
+constexpr Unit time_units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+constexpr Unit rate_units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1, ""}};
+constexpr Unit size_units[] = {
+    {1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}};
+constexpr Unit tick_units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}};
 
 // The largest unit that leaves at least one whole of it; 999.7 us is already 1.00 ms.
 const Unit& unit_of(double value, std::span<const Unit> units) {

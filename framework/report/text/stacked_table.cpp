@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
@@ -37,7 +37,7 @@ Table columns_of(const Table& table, const std::vector<std::size_t>& columns) {
 }
 
 void key_first(Table& table, std::size_t key) {
-  const auto at = static_cast<std::ptrdiff_t>(key);
+  const auto at = as_int64(key);
   std::rotate(table.columns.begin(), table.columns.begin() + at, table.columns.begin() + at + 1);
   for (auto& row : table.rows) std::rotate(row.begin(), row.begin() + at, row.begin() + at + 1);
 }
@@ -45,7 +45,7 @@ void key_first(Table& table, std::size_t key) {
 // "2 gemm m=1 ...": the texts of the first column above, their numbers in it.
 std::string take_legend(Table& table, int width) {
   std::string out = clean_text(table.columns.front().title) + ":\n";
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+  for (const auto r : indices(table.rows)) {
     const std::string number = std::to_string(r + 1);
     out += wrapped("  " + number + "  " + clean_text(table.rows[r].front().text), width,
                    number.size() + 4);
@@ -93,7 +93,7 @@ std::string stacked_text(const Table& table, int width, std::size_t key) {
     for (std::size_t c = 0; c < left.columns.size(); ++c) widths.push_back(column_width(left, c));
   };
   measure();
-  const auto gaps = gap * (static_cast<int>(widths.size()) - 1);
+  const auto gaps = gap * (as_int(widths.size()) - 1);
   if (std::accumulate(widths.begin(), widths.end(), gaps) <= width) {
     return table_text(left, unlimited_width);
   }
@@ -114,7 +114,7 @@ std::string stacked_text(const Table& table, int width, std::size_t key) {
     blocks.push_back(block.size() > 1 ? table_text(columns_of(left, block), unlimited_width)
                                       : listed(left, c++, width));
   }
-  for (std::size_t b = 0; b < blocks.size(); ++b) out += (b == 0 ? "" : "\n") + blocks[b];
+  for (const auto b : indices(blocks)) out += (b == 0 ? "" : "\n") + blocks[b];
   return out;
 }
 
@@ -137,8 +137,8 @@ std::string take_constants(Table& table, const std::vector<std::string>& kept) {
       continue;
     }
     out += (out.empty() ? "in every row: " : ", ") + table.columns[c].title + ' ' + first;
-    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
-    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+    table.columns.erase(table.columns.begin() + as_int64(c));
+    for (auto& row : table.rows) row.erase(row.begin() + as_int64(c));
   }
   return out;
 }

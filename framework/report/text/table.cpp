@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/glossary.hpp"
 #include "report/text/clean_text.hpp"
@@ -20,7 +20,7 @@ constexpr int value_digits = 9;  // of figures in data-v
 
 std::vector<int> natural_widths(const Table& table) {
   std::vector<int> widths;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+  for (const auto c : indices(table.columns)) {
     int width = display_width(clean_text(table.columns[c].title));
     for (const auto& row : table.rows) {
       width = std::max(width, display_width(clean_text(row[c].text)));
@@ -33,7 +33,7 @@ std::vector<int> natural_widths(const Table& table) {
 // Takes columns from the widest text column first; numbers give way only when text cannot.
 std::vector<int> fitted_widths(const Table& table, int width, int gap) {
   std::vector<int> widths = natural_widths(table);
-  const int gaps = gap * (static_cast<int>(widths.size()) - 1);
+  const int gaps = gap * (as_int(widths.size()) - 1);
   while (std::accumulate(widths.begin(), widths.end(), gaps) > width) {
     const auto rank = [&](std::size_t c) {
       if (widths[c] <= narrowest) return 0;
@@ -58,7 +58,7 @@ std::string padded(const std::string& text, int width, bool is_number) {
 std::string text_line(const std::vector<TableColumn>& columns, const std::vector<int>& widths,
                       const std::vector<std::string>& cells, int gap) {
   std::string line;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
+  for (const auto c : indices(cells)) {
     if (c > 0) line += std::string(as_size(gap), ' ');
     line += padded(cells[c], widths[c], columns[c].is_number);
   }
@@ -70,7 +70,7 @@ std::string text_line(const std::vector<TableColumn>& columns, const std::vector
 // page.
 std::string number_columns(const Table& table) {
   std::string out;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+  for (const auto c : indices(table.columns)) {
     if (table.columns[c].is_number) out += (out.empty() ? "r" : " r") + std::to_string(c + 1);
   }
   return out;
@@ -108,8 +108,7 @@ std::string table_text(const Table& table, int width) {
   const std::vector<int> natural = natural_widths(table);
   const int gap = fitted_widths(table, width, 2) == natural ? 2 : 1;
   const std::vector<int> widths = fitted_widths(table, width, gap);
-  std::vector<std::string> cells;
-  for (const TableColumn& column : table.columns) cells.push_back(column.title);
+  auto cells = mapped(table.columns, &TableColumn::title);
   std::string out = text_line(table.columns, widths, cells, gap);
   for (const auto& row : table.rows) {
     cells.clear();
@@ -121,14 +120,15 @@ std::string table_text(const Table& table, int width) {
 
 TextTable::TextTable(const std::vector<std::string>& titles, std::vector<bool> is_number) {
   is_number.resize(titles.size());
-  for (std::size_t c = 0; c < titles.size(); ++c) {
-    table_.columns.push_back({titles[c], is_number[c]});
+  for (const auto c : indices(titles)) {
+    const bool is_marked = titles[c].starts_with('>');
+    table_.columns.push_back({titles[c].substr(is_marked ? 1 : 0), is_marked || is_number[c]});
   }
 }
 
 void TextTable::add(const std::vector<std::string>& cells) {
   std::vector<TableCell>& row = table_.rows.emplace_back(table_.columns.size());
-  for (std::size_t c = 0; c < std::min(cells.size(), row.size()); ++c) row[c].text = cells[c];
+  for (const auto c : indices(std::min(cells.size(), row.size()))) row[c].text = cells[c];
 }
 
 std::string TextTable::text() const { return stdout_text(table_); }
@@ -140,7 +140,7 @@ std::string fitted_text(const Table& table, int width) {
   std::string left_out;
   const auto is_too_wide = [&] {
     const std::vector<int> widths = natural_widths(shown);
-    const auto gaps = static_cast<std::int64_t>(widths.size()) - 1;
+    const auto gaps = std::ssize(widths) - 1;
     return std::accumulate(widths.begin(), widths.end(), gaps) > width;
   };
   while (shown.columns.size() > 2 && is_too_wide()) {
@@ -174,7 +174,7 @@ std::string table_html(const Table& table, const std::string& caption) {
                     html_text(caption) + "\"><table" + table_names(table) + "><thead><tr>";
   for (const TableColumn& column : table.columns) out += html_heading(column);
   out += "</tr></thead><tbody>\n";
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+  for (const auto r : indices(table.rows)) {
     out += r < table.row_classes.size() ? "<tr class=\"" + table.row_classes[r] + "\">" : "<tr>";
     for (const TableCell& cell : table.rows[r]) out += html_cell(cell);
     out += "</tr>\n";

@@ -39,7 +39,7 @@ std::string table_html(const Table& table, const std::string& caption);
 // Cells are never cut: files and pipes get all columns, a terminal those that fit.
 class TextTable {
  public:
-  // Columns of `is_number` are aligned to the right; those beyond its end are not.
+  // Columns of ">title" and of `is_number` are aligned to the right; the mark is not printed.
   explicit TextTable(const std::vector<std::string>& titles, std::vector<bool> is_number = {});
   void add(const std::vector<std::string>& cells);  // absent ones are empty
   std::string text() const;

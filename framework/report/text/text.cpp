@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/chosen/objective.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/choice/grouping.hpp"
 #include "report/closing.hpp"
@@ -88,8 +89,7 @@ report::PhaseView representatives(const RunReport& report, const report::PhaseVi
   for (const std::string& name : report.objectives) {
     if (const auto objective = parse_objective(name)) objectives.push_back(*objective);
   }
-  std::vector<const Evaluation*> points;
-  for (const report::FrontRow& row : view.front) points.push_back(row.evaluation);
+  std::vector<const Evaluation*> points = mapped(view.front, &report::FrontRow::evaluation);
   groups = group_points(points, objectives, alike_share);
   report::PhaseView out = view;
   out.front.clear();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 
@@ -28,9 +29,9 @@ void add(Times& sum, const Times& more, bool is_first) {
     return;
   }
   for (auto& [backend, ns] : sum) {
-    const auto found = more.find(backend);
-    const bool has_both = ns && found != more.end() && found->second;
-    ns = has_both ? std::optional(*ns + *found->second) : std::nullopt;
+    const auto* found = find_value(more, backend);
+    const bool has_both = ns && found && *found;
+    ns = has_both ? std::optional(*ns + **found) : std::nullopt;
   }
 }
 

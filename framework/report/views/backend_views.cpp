@@ -50,9 +50,8 @@ std::string factor_text(const BackendTime& t, const BackendTime& best) {
 }
 
 std::string table_of(const BackendComparison& c) {
-  TextTable table({"backend", "implementation", "median", "interval", "of the best", "mfu",
-                   "roofline", "", "status"},
-                  {false, false, true, true, true, true, true, false, false});
+  TextTable table({"backend", "implementation", ">median", ">interval", ">of the best", ">mfu",
+                   ">roofline", "", "status"});
   for (const BackendTime& t : c.times) {
     const KernelPoint& p = t.point;
     const std::string name = t.variant == usual_variant ? t.backend : t.backend + ' ' + t.variant;

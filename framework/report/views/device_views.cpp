@@ -110,16 +110,15 @@ std::optional<Peak> stated_peak(const Device& datasheet, const Peak& p) {
 }
 
 std::string measured_device_text(const Device& d, const std::optional<Device>& datasheet) {
-  TextTable peaks({"path", "isa", "threads", "best", "median", "occasions", "of datasheet"},
-                  {false, false, true, true, true, false, true});
+  TextTable peaks({"path", "isa", ">threads", ">best", ">median", "occasions", ">of datasheet"});
   for (const Peak& p : d.peaks) {
     const auto stated = datasheet ? stated_peak(*datasheet, p) : std::nullopt;
     peaks.add({p.path, p.isa, std::to_string(p.threads), flops_text(p.flops_per_s),
                typical_text(p.occasions, "FLOP/s"), occasions_text(p.occasions, p.is_provisional),
                stated ? rounded_percent_text(p.flops_per_s / stated->flops_per_s) : "-"});
   }
-  TextTable bandwidths({"level", "threads", "access", "best", "median", "occasions", "working set"},
-                       {false, true, false, true, true, false, true});
+  TextTable bandwidths(
+      {"level", ">threads", "access", ">best", ">median", "occasions", ">working set"});
   for (const Bandwidth& b : d.bandwidths) {
     bandwidths.add({b.level, std::to_string(b.threads), b.access.empty() ? "-" : b.access,
                     bandwidth_text(b.bytes_per_s), typical_text(b.occasions, "B/s"),

@@ -1,6 +1,7 @@
 #include "report/views/engine_views.hpp"
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/measured/engine_step.hpp"
 #include "core/text/text.hpp"
 #include "report/text/clean_text.hpp"
@@ -59,13 +60,12 @@ std::string engine_step_text(const EngineStep& s) {
 }
 
 View engine_steps_view(std::span<const EngineImport> imports) {
-  TextTable table({"engine", "model", "phase", "batch", "tokens", "step", "spread", "of", "types",
-                   "device", "from"},
-                  {false, false, false, true, false, true, false, true, false, false, true});
+  TextTable table({"engine", "model", "phase", ">batch", "tokens", ">step", "spread", ">of",
+                   "types", "device", ">from"});
   View out;
   std::string origins;
   Json list = Json::array();
-  for (std::size_t i = 0; i < imports.size(); ++i) {
+  for (const auto i : indices(imports)) {
     const EngineImport& imported = imports[i];
     const std::string number = std::to_string(i + 1);
     list.push_back(imported);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "report/sentences.hpp"
 #include "report/text/quantity.hpp"
@@ -78,7 +79,7 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
       are_collectives ? std::vector<std::string>{"algbw", "busbw"}
                       : std::vector<std::string>{"rate", "mfu", "path", "roofline", "memory at"};
   std::vector<bool> right{false, false, false, true, true};
-  head.insert(head.end(), figures.begin(), figures.end());
+  append_all(head, figures);
   right.insert(right.end(), figures.size(), true);
   const bool has_scores =
       std::ranges::any_of(points, [](const KernelPoint& p) { return p.score.has_value(); });
@@ -89,11 +90,11 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
   head.push_back("status");
   right.push_back(false);
   Table table;
-  for (std::size_t c = 0; c < head.size(); ++c) table.columns.push_back({head[c], right[c]});
+  for (const auto c : indices(head)) table.columns.push_back({head[c], right[c]});
   const auto bandwidth = [](const std::optional<double>& bytes_per_s) {
     return bytes_per_s ? bandwidth_text(*bytes_per_s) : std::string(absent_text);
   };
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (const auto i : indices(points)) {
     const KernelPoint& p = points[i];
     std::vector<std::string> row{
         problems[i], p.place, implementations[i],
@@ -106,7 +107,7 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
                           rounded_percent_text(p.path_fraction),
                           rounded_percent_text(p.roofline_fraction),
                           rounded_percent_text(p.bandwidth_share)};
-    row.insert(row.end(), values.begin(), values.end());
+    append_all(row, values);
     if (has_scores) row.push_back(p.score ? number_text(*p.score, 3) : std::string(absent_text));
     row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
     auto& cells = table.rows.emplace_back();
@@ -150,9 +151,9 @@ std::string interference_text(std::span<const KernelPoint> points) {
 
 std::string kernels_headline(std::span<const KernelPoint> points) {
   std::string out = interference_text(points);
-  const auto timed =
-      std::ranges::find_if(points, [](const KernelPoint& p) { return p.duration_ns.has_value(); });
-  if (timed == points.end()) {
+  const auto* timed =
+      find_or_null(points, true, [](const KernelPoint& p) { return p.duration_ns.has_value(); });
+  if (!timed) {
     return out + "no time: " + (points.empty() ? "no row" : points.front().reason) + '\n';
   }
   out += points.size() == 1 ? timed->op + ": " + rate_of(*timed)

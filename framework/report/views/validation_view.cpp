@@ -20,8 +20,7 @@ std::string signed_text(std::optional<double> error) {
 }
 
 std::string operators_text(const Validation& v) {
-  TextTable table({"operator", "beside the run", "in the run", "error", "of the step"},
-                  {false, true, true, true, true});
+  TextTable table({"operator", ">beside the run", ">in the run", ">error", ">of the step"});
   for (const auto& op : v.operators) {
     table.add({op.name, op.composed_ns ? duration_text(*op.composed_ns) : absent_text,
                duration_text(op.measured_ns),

@@ -7,6 +7,7 @@
 
 #include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "report/text/quantity.hpp"
@@ -33,18 +34,16 @@ void add_failures(const VariantComparison& c, TextTable& table) {
     const bool has_time =
         c.winner && std::ranges::any_of(c.winner->variants,
                                         [&](const VariantTime& t) { return t.variant == v; });
-    const auto point = c.points.find(variant_case(c.question, v).key());
-    if (has_time || point == c.points.end()) continue;
-    table.add({v.kernel, v.config.text(), implementation_name(point->second.implementation), "-",
-               "-", "-", "",
-               std::string(status_name(point->second.status)) + ": " + point->second.reason});
+    const auto* point = find_value(c.points, variant_case(c.question, v).key());
+    if (has_time || !point) continue;
+    table.add({v.kernel, v.config.text(), implementation_name(point->implementation), "-", "-", "-",
+               "", std::string(status_name(point->status)) + ": " + point->reason});
   }
 }
 
 std::string table_of(const VariantComparison& c) {
   TextTable table(
-      {"kernel", "config", "implementation", "median", "interval", "of fastest", "", "status"},
-      {false, false, false, true, true, true, false, false});
+      {"kernel", "config", "implementation", ">median", ">interval", ">of fastest", "", "status"});
   if (c.winner) {
     for (const VariantTime& v : c.winner->variants) {
       const KernelPoint& point = c.points.at(variant_case(c.question, v.variant).key());

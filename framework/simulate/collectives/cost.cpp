@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::simulate {
@@ -139,7 +139,7 @@ class Formulas {
   std::optional<Cost> halving_doubling() const {
     if (op_ == Collective::broadcast || op_ == Collective::send_recv) return std::nullopt;
     for (const Level& l : levels_) {
-      if (!std::has_single_bit(static_cast<std::uint64_t>(l.r))) return std::nullopt;
+      if (!std::has_single_bit(as_uint64(l.r))) return std::nullopt;
     }
     Cost out = with_steps([&](const Level& l) { return passes() * std::log2(l.r); });
     for (const Level& l : levels_) {
@@ -230,7 +230,7 @@ std::vector<CollectiveTime> collective_times(Collective collective, double bytes
   const Formulas formulas(collective, bytes, fabric);
   std::vector<Protocol> protocols = fabric.protocols;
   if (protocols.empty()) protocols.emplace_back();
-  for (std::size_t i = 0; i < algorithms.all.size(); ++i) {
+  for (const auto i : indices(algorithms.all)) {
     const auto algorithm = static_cast<Algorithm>(i);
     const std::optional<Cost> cost = formulas.of(algorithm);
     if (!cost) continue;

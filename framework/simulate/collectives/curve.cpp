@@ -11,16 +11,16 @@ namespace {
 
 struct Row {
   CurveShape shape;
-  std::string_view name, meaning;
+  std::string_view name;
 };
 
 constexpr std::array rows{
-    Row{CurveShape::lines, "lines", "a protocol for small and one for large messages"},
-    Row{CurveShape::pipelined, "pipelined", "large messages in the best number of pieces"},
-    Row{CurveShape::direct, "direct", "to every peer at once, a protocol by the part of a peer"},
-    Row{CurveShape::ramp, "ramp", "bandwidth that comes slowly with the size"},
-    Row{CurveShape::switched, "switched", "a change of protocol at a fixed part of a peer"},
-    Row{CurveShape::shared, "shared", "a path that all ranks share"},
+    Row{CurveShape::lines, "lines"},          // a protocol for small and one for large messages
+    Row{CurveShape::pipelined, "pipelined"},  // large messages in the best number of pieces
+    Row{CurveShape::direct, "direct"},  // to every peer at once, a protocol by the part of a peer
+    Row{CurveShape::ramp, "ramp"},      // bandwidth that comes slowly with the size
+    Row{CurveShape::switched, "switched"},  // a change of protocol at a fixed part of a peer
+    Row{CurveShape::shared, "shared"},      // a path that all ranks share
 };
 static_assert(has_row_of_each(rows, &Row::shape));
 constexpr std::array shapes{CurveShape::lines, CurveShape::pipelined, CurveShape::direct,
@@ -40,8 +40,6 @@ constexpr double protocol_cost = 2.7;
 std::span<const CurveShape> curve_shapes() { return shapes; }
 
 std::string_view curve_shape_name(CurveShape shape) { return rows[as_size(shape)].name; }
-
-std::string_view curve_shape_meaning(CurveShape shape) { return rows[as_size(shape)].meaning; }
 
 double CollectiveCurve::seconds(double bytes, std::int64_t ranks) const {
   return CurveOfRanks(*this, ranks).seconds(bytes);

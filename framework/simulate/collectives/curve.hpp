@@ -23,7 +23,6 @@ enum class CurveShape {
 };
 std::span<const CurveShape> curve_shapes();
 std::string_view curve_shape_name(CurveShape shape);
-std::string_view curve_shape_meaning(CurveShape shape);
 
 struct CollectiveCurve {
   static constexpr std::size_t parameters = 6;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -41,10 +42,9 @@ std::int64_t FabricLevels::ranks() const {
 }
 
 void check(const FabricLevels& fabric) {
-  for (std::size_t i = 0; i < fabric.levels.size(); ++i) {
+  for (const auto i : indices(fabric.levels)) {
     const FabricLevel& level = fabric.levels[i];
-    require(level.ranks >= 1, i, "a level needs at least one rank",
-            static_cast<double>(level.ranks));
+    require(level.ranks >= 1, i, "a level needs at least one rank", as_double(level.ranks));
     require(std::isfinite(level.latency_s) && level.latency_s >= 0, i,
             "latency_s must be a number from 0 on", level.latency_s);
     require(std::isfinite(level.bytes_per_s) && level.bytes_per_s > 0, i,
@@ -68,7 +68,7 @@ std::vector<Protocol> nccl_protocols(Wire wire) {
   const double shares[3] = {0.25, 0.92, 1}, ring_base[3] = {3.6e-6, 10.0e-6, 8.4e-6},
                tree_base[3] = {4.4e-6, 10.0e-6, 8.4e-6};
   std::vector<Protocol> out;
-  for (int i = 0; i < 3; ++i) {
+  for (const int i : below(3)) {
     if (wire == Wire::pcie && i == 1) continue;  // needs stores of 128 bytes in one piece
     out.push_back({.name = names[i],
                    .bandwidth_share = shares[i],

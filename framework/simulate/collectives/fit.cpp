@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "search/surrogate/minimise.hpp"
 
@@ -134,7 +134,7 @@ std::vector<double> held_out(Collective collective, CurveShape shape,
   constexpr std::size_t folds = 3;
   options.starts = std::max(1, options.starts / 3);
   std::vector<double> out;
-  for (std::size_t fold = 0; fold < folds; ++fold) {
+  for (const auto fold : indices(folds)) {
     std::set<double> held;
     std::size_t at = 0;
     for (const double size : sizes) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -22,7 +23,7 @@ struct KnownSystem {
   std::array<Parameters, 4> curves;
 };
 
-constexpr std::array<KnownSystem, 4> systems{{
+constexpr KnownSystem systems[] = {
     {"a100",
      Wire::nvlink,
      300e9,
@@ -51,7 +52,7 @@ constexpr std::array<KnownSystem, 4> systems{{
        {5.537e-06, 0.5812, 1.174e-10, 1.971e-05, 4.992e-11, 2.033},
        {5.623e-06, 0.5873, 1.196e-10, 2.12e-05, 5.096e-11, 1.892},
        {7.472e-06, 0.2724, 1.388e-10, 1.765e-05, 4.612e-11, 2.135}}}},
-}};
+};
 
 // 90 % of log(measured / predicted) of a system that the others predict lie within.
 constexpr double unseen_log_half_width = 0.5;
@@ -74,7 +75,7 @@ std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wi
   if (!std::isfinite(link.bytes_per_s) || link.bytes_per_s <= 0) {
     throw refused("the rate of a link must be above 0, found " + number_text(link.bytes_per_s));
   }
-  const auto at = static_cast<std::size_t>(collective);
+  const auto at = as_size(collective);
   if (at >= systems[0].curves.size()) return std::nullopt;
   Parameters mean{};
   double weights = 0;
@@ -83,14 +84,14 @@ std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wi
     const double ratio = std::log(system.link_bytes_per_s / link.bytes_per_s);
     const double weight = weight_of(ratio);
     weights += weight;
-    for (std::size_t i = 0; i < mean.size(); ++i) {
+    for (const auto i : indices(mean)) {
       const double value = system.curves[at][i];
       mean[i] += weight * (is_logarithmic(i) ? std::log(value) : value);
       if (i == 4) mean[i] += weight * ratio;  // a faster link costs less per byte
     }
   }
   if (weights == 0) return std::nullopt;
-  for (std::size_t i = 0; i < mean.size(); ++i) {
+  for (const auto i : indices(mean)) {
     mean[i] /= weights;
     if (is_logarithmic(i)) mean[i] = std::exp(mean[i]);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::simulate {
@@ -18,9 +19,7 @@ std::vector<FabricLevel> levels_of(const FabricLevels& fabric) {
 }
 
 std::vector<std::int64_t> shape_of(const FabricLevels& fabric) {
-  std::vector<std::int64_t> out;
-  for (const FabricLevel& level : fabric.levels) out.push_back(level.ranks);
-  return out;
+  return mapped(fabric.levels, &FabricLevel::ranks);
 }
 
 const Protocol& protocol_of(const FabricLevels& fabric, const std::string& name) {
@@ -36,10 +35,10 @@ const Protocol& protocol_of(const FabricLevels& fabric, const std::string& name)
 int pieces_of(Collective collective, const FabricLevels& fabric) {
   std::int64_t steps = 0;
   for (const FabricLevel& level : fabric.levels) steps += level.ranks - 1;
-  return static_cast<int>(steps) * (collective == Collective::all_reduce ? 2 : 1) * 150;
+  return as_int(steps) * (collective == Collective::all_reduce ? 2 : 1) * 150;
 }
 
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
+std::size_t index(std::int32_t value) { return as_size(value); }
 
 }  // namespace
 
@@ -69,7 +68,7 @@ LevelCarrier::LevelCarrier(Collective collective, const CollectiveTime& way,
 
 LevelCarrier::Direction LevelCarrier::add_links() {
   Direction out;
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
+  for (const auto level : indices(levels_)) {
     const bool is_pooled = adapters_ == Adapters::pooled;
     const std::int32_t inside = is_pooled ? shape_.inside[level] : 1;
     auto& adapters = out.adapters.emplace_back();

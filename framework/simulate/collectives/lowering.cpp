@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "simulate/collectives/lowering_parts.hpp"
 
@@ -16,11 +17,11 @@ using events::TaskIndex;
 // What each rank begins after.
 std::vector<Tasks> begin_of(const LoweredWay& way, const RankShape& shape, MessageWriter& writer,
                             std::span<const TaskIndex> after) {
-  std::vector<Tasks> out(static_cast<std::size_t>(shape.count));
-  for (std::size_t rank = 0; rank < out.size(); ++rank) {
+  std::vector<Tasks> out(as_size(shape.count));
+  for (const auto rank : indices(out)) {
     if (!after.empty()) out[rank] = {after[rank]};
     if (way.base_s <= 0) continue;
-    out[rank] = {writer.delay(static_cast<std::int32_t>(rank), events::EventKind::dispatch,
+    out[rank] = {writer.delay(as_int(rank), events::EventKind::dispatch,
                               events::picoseconds(way.base_s), out[rank])};
   }
   return out;

@@ -1,6 +1,6 @@
 #include "simulate/collectives/message_writer.hpp"
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::simulate {
@@ -51,7 +51,7 @@ void MessageWriter::round(std::span<const Message> messages, std::vector<Tasks>&
     next[to].push_back(received);
     takes_part[from] = takes_part[to] = 1;
   }
-  for (std::size_t rank = 0; rank < state.size(); ++rank) {
+  for (const auto rank : indices(state)) {
     if (takes_part[rank] != 0) state[rank] = std::move(next[rank]);
   }
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -20,7 +20,7 @@ std::int32_t parent_in_first(std::int32_t place, std::int32_t count) {
 RankShape::RankShape(const std::vector<std::int64_t>& all) {
   for (const std::int64_t of_level : all) {
     if (of_level == 1) continue;
-    ranks.push_back(static_cast<std::int32_t>(of_level));
+    ranks.push_back(as_int(of_level));
     inside.push_back(count);
     count *= ranks.back();
   }
@@ -34,15 +34,14 @@ std::size_t RankShape::level_between(std::int32_t a, std::int32_t b) const {
 
 std::vector<std::int32_t> RankShape::ring(std::int32_t channel) const {
   std::vector<std::int32_t> out = {0};
-  for (std::size_t level = 0; level < levels(); ++level) {
+  for (const auto level : indices(levels())) {
     const std::vector<std::int32_t> group = out;
     out.clear();
-    for (std::int32_t i = 0; i < ranks[level]; ++i) {
+    for (const std::int32_t i : below(ranks[level])) {
       const std::int32_t digit = level == 0 ? (i + channel) % ranks[0] : i;
       const std::size_t begin = out.size();
       for (const std::int32_t rank : group) out.push_back(rank + digit * inside[level]);
-      if (i % 2 == 1)
-        std::ranges::reverse(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end());
+      if (i % 2 == 1) std::ranges::reverse(out.begin() + as_int64(begin), out.end());
     }
   }
   return out;
@@ -57,7 +56,7 @@ std::vector<std::int32_t> tree_parents(std::int32_t count, bool is_second) {
     return count % 2 == 1 ? count - node : node % (count - 1) + 1;
   };
   std::vector<std::int32_t> node_at(out.size());
-  for (std::int32_t node = 0; node < count; ++node) {
+  for (const std::int32_t node : below(count)) {
     node_at[as_size(place_of(node))] = node;
   }
   for (std::int32_t node = 1; node < count; ++node) {

@@ -1,7 +1,7 @@
 // Algorithms whose ranks go on when they have sent and received.
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "simulate/collectives/lowering_parts.hpp"
 
 namespace halmark::simulate {
@@ -46,19 +46,19 @@ class Rounds {
   void ring() {
     const std::vector<Tasks> begin = state_;
     for (Tasks& tasks : state_) tasks.clear();
-    for (std::int32_t channel = 0; channel < way_.channels; ++channel) {
+    for (const std::int32_t channel : below(way_.channels)) {
       const std::vector<std::int32_t> order = shape_.ring(channel);
       std::vector<Message> messages;
-      for (std::size_t i = 0; i < order.size(); ++i) {
+      for (const auto i : indices(order)) {
         messages.push_back({.from = order[i],
                             .to = order[(i + 1) % order.size()],
                             .bytes = way_.bytes / n() / way_.channels,
-                            .flow = static_cast<std::uint32_t>(channel)});
+                            .flow = as_uint32(channel)});
       }
       std::vector<Tasks> state = begin;
       for (std::int32_t step = 0; step < passes() * (n_ - 1); ++step)
         writer_.round(messages, state);
-      for (std::int32_t rank = 0; rank < n_; ++rank) append(of(state_, rank), of(state, rank));
+      for (const std::int32_t rank : below(n_)) append(of(state_, rank), of(state, rank));
     }
   }
 
@@ -66,20 +66,20 @@ class Rounds {
   // wait for each other.
   void pairwise() {
     const std::vector<Tasks> begin = state_;
-    for (std::size_t level = 0; level < shape_.levels(); ++level) {
+    for (const auto level : indices(shape_.levels())) {
       std::vector<Tasks> state = begin;
       const std::int32_t partners = (shape_.ranks[level] - 1) * shape_.inside[level];
-      for (std::int32_t i = 0; i < partners; ++i) {
+      for (const std::int32_t i : below(partners)) {
         writer_.round(shifted(shape_.inside[level] + i, level), state);
       }
-      for (std::int32_t rank = 0; rank < n_; ++rank) append(of(state_, rank), of(state, rank));
+      for (const std::int32_t rank : below(n_)) append(of(state_, rank), of(state, rank));
     }
   }
 
   // Everyone to the one whose digits, up to `level`, are those of `offset` further.
   std::vector<Message> shifted(std::int32_t offset, std::size_t level) const {
     std::vector<Message> out;
-    for (std::int32_t rank = 0; rank < n_; ++rank) {
+    for (const std::int32_t rank : below(n_)) {
       std::int32_t to = rank;
       for (std::size_t l = 0; l <= level; ++l) {
         const std::int32_t digit =
@@ -100,7 +100,7 @@ class Rounds {
     };
     std::vector<Exchange> steps;
     double left = way_.bytes;
-    for (std::size_t level = 0; level < shape_.levels(); ++level) {
+    for (const auto level : indices(shape_.levels())) {
       for (std::int32_t bit = 1; bit < shape_.ranks[level]; bit *= 2) {
         if (!is(Collective::all_to_all)) left /= 2;
         steps.push_back({bit, level, is(Collective::all_to_all) ? way_.bytes / 2 : left});
@@ -108,7 +108,7 @@ class Rounds {
     }
     const auto exchange = [&](const Exchange& step, bool is_added) {
       std::vector<Message> messages;
-      for (std::int32_t rank = 0; rank < n_; ++rank) {
+      for (const std::int32_t rank : below(n_)) {
         const std::int32_t digit = shape_.digit(rank, step.level) ^ step.distance;
         messages.push_back({.from = rank,
                             .to = shape_.with_digit(rank, step.level, digit),
@@ -160,7 +160,7 @@ class Rounds {
       double bytes;
     };
     std::vector<Step> steps;
-    for (std::size_t level = 0; level < shape_.levels(); ++level) {
+    for (const auto level : indices(shape_.levels())) {
       const double left =
           is(Collective::all_to_all) ? way_.bytes : way_.bytes / shape_.inside[level];
       for (std::int32_t i = 1; i < shape_.ranks[level]; ++i) {
@@ -176,17 +176,17 @@ class Rounds {
     std::vector<Tasks> sent(steps.size(), Tasks(state_.size(), events::no_task));
     for (int piece = 0; piece < way_.pieces; ++piece) {
       std::vector<Tasks> state = state_;
-      for (std::size_t i = 0; i < steps.size(); ++i) {
+      for (const auto i : indices(steps)) {
         writer_.round(around(steps[i].level, steps[i].bytes), state, sent[i]);
       }
-      for (std::int32_t rank = 0; rank < n_; ++rank) append(of(all, rank), of(state, rank));
+      for (const std::int32_t rank : below(n_)) append(of(all, rank), of(state, rank));
     }
     state_ = std::move(all);
   }
 
   std::vector<Message> around(std::size_t level, double bytes) const {
     std::vector<Message> out;
-    for (std::int32_t rank = 0; rank < n_; ++rank) {
+    for (const std::int32_t rank : below(n_)) {
       const std::int32_t next = (shape_.digit(rank, level) + 1) % shape_.ranks[level];
       out.push_back({.from = rank, .to = shape_.with_digit(rank, level, next), .bytes = bytes});
     }

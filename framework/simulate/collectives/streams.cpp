@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "simulate/collectives/lowering_parts.hpp"
 
 namespace halmark::simulate {
@@ -55,7 +55,7 @@ class Streams {
   void chain() {
     const std::vector<Tasks> begin = state_;
     for (Tasks& tasks : state_) tasks.clear();
-    for (std::int32_t channel = 0; channel < way_.channels; ++channel) {
+    for (const std::int32_t channel : below(way_.channels)) {
       std::int32_t last = 0;
       Stream stream = {of(begin, 0), of(begin, 0)};
       for (const std::int32_t rank : shape_.ring(channel)) {
@@ -63,7 +63,7 @@ class Streams {
         stream = writer_.send({.from = last,
                                .to = rank,
                                .bytes = way_.bytes / way_.channels,
-                               .flow = static_cast<std::uint32_t>(channel)},
+                               .flow = as_uint32(channel)},
                               stream);
         merge(stream, {of(begin, rank), of(begin, rank)});
         append(of(state_, rank), stream.last);
@@ -78,12 +78,12 @@ class Streams {
   void tree() {
     const std::vector<Tasks> begin = state_;
     for (Tasks& tasks : state_) tasks.clear();
-    for (std::int32_t channel = 0; channel < way_.channels; ++channel) {
+    for (const std::int32_t channel : below(way_.channels)) {
       for (const bool is_second : {false, true}) {
         std::vector<Stream> at;
         for (const Tasks& tasks : begin) at.push_back({tasks, tasks});
         if (is(Collective::all_reduce)) {
-          for (std::size_t l = 0; l < shape_.levels(); ++l) {
+          for (const auto l : indices(shape_.levels())) {
             along_trees(l, channel, is_second, true, at);
           }
           Stream& root = of(at, turned(0, channel));
@@ -95,7 +95,7 @@ class Streams {
         for (std::size_t l = shape_.levels(); l-- > 0;) {
           along_trees(l, channel, is_second, false, at);
         }
-        for (std::int32_t rank = 0; rank < n_; ++rank) append(of(state_, rank), of(at, rank).last);
+        for (const std::int32_t rank : below(n_)) append(of(state_, rank), of(at, rank).last);
       }
     }
   }
@@ -130,7 +130,7 @@ class Streams {
     return {.from = from,
             .to = to,
             .bytes = way_.bytes / 2 / way_.channels,
-            .flow = static_cast<std::uint32_t>(channel)};
+            .flow = as_uint32(channel)};
   }
 
   // Channels have the roots of their groups at different ranks of the innermost level.
@@ -144,7 +144,7 @@ class Streams {
     const double bytes = copies ? way_.bytes : way_.bytes * (n_ + 1) / n_;
     std::vector<Stream> at;
     for (const Tasks& tasks : state_) at.push_back({tasks, tasks});
-    for (std::size_t level = 0; level < shape_.levels(); ++level) {
+    for (const auto level : indices(shape_.levels())) {
       const std::int32_t inside = shape_.inside[level], outside = inside * shape_.ranks[level];
       std::vector<Stream> above(at.size());
       for (std::int32_t first = 0; first < (copies ? 1 : n_); first += inside) {
@@ -161,7 +161,7 @@ class Streams {
             writer_.through_switch(level, first, true, bytes, of(above, first - first % outside));
       }
     }
-    for (std::int32_t rank = 0; rank < n_; ++rank) of(state_, rank) = of(at, rank).last;
+    for (const std::int32_t rank : below(n_)) of(state_, rank) = of(at, rank).last;
   }
 
   const LoweredWay& way_;

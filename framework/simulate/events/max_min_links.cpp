@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::events {
 namespace {
@@ -20,7 +20,7 @@ bool MaxMinLinks::Share::operator<(const Share& other) const {
 
 MaxMinLinks::MaxMinLinks(const TaskGraph& graph, EventQueue& queue, LinkMeter& meter)
     : graph_(graph), queue_(queue), meter_(meter), links_(graph.links()) {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (const auto i : indices(links_)) {
     links_[i].bytes_per_ps = graph.bytes_per_s(static_cast<LinkIndex>(i)) / ps_per_s;
   }
 }
@@ -40,7 +40,7 @@ void MaxMinLinks::touch(TaskIndex task) {
 
 void MaxMinLinks::join(TaskIndex task, Picoseconds now) {
   if (slot_of_.empty()) slot_of_.assign(graph_.size(), no_slot);
-  std::uint32_t slot = static_cast<std::uint32_t>(messages_.size());
+  std::uint32_t slot = as_uint32(messages_.size());
   if (free_slots_.empty()) {
     messages_.emplace_back();
   } else {
@@ -169,8 +169,7 @@ void MaxMinLinks::apply_rates(Picoseconds now) {
     message.updated = now;
     message.rate = message.next_rate;
     message.end = time_after(now, message.left, message.rate);
-    queue_.push(
-        {message.end, QueueEntry::Kind::last_byte, static_cast<std::uint32_t>(message.task)});
+    queue_.push({message.end, QueueEntry::Kind::last_byte, as_uint32(message.task)});
   }
   for (const LinkIndex link : affected_links_) {
     meter_.load(link, now, (links_[at(link)].bytes_per_ps - links_[at(link)].left) * ps_per_s);

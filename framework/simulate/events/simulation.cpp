@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "simulate/events/event_queue.hpp"
@@ -38,7 +39,7 @@ class Dependencies {
   // The first that still waits.
   std::size_t first_open() const {
     const auto found = std::ranges::find_if(nodes_, [](const Node& node) { return node.open > 0; });
-    return static_cast<std::size_t>(found - nodes_.begin());
+    return as_size(found - nodes_.begin());
   }
 
  private:
@@ -52,12 +53,12 @@ class Dependencies {
 // Paths of one link, none of whose links is part of a longer path.
 std::vector<char> lone_paths(const TaskGraph& graph) {
   std::vector<char> is_joined(graph.links(), 0), out(graph.paths(), 0);
-  for (std::size_t i = 0; i < graph.paths(); ++i) {
+  for (const auto i : indices(graph.paths())) {
     const auto hops = graph.path(static_cast<PathIndex>(i));
     if (hops.size() < 2) continue;
     for (const Hop& hop : hops) is_joined[at(hop.link)] = 1;
   }
-  for (std::size_t i = 0; i < graph.paths(); ++i) {
+  for (const auto i : indices(graph.paths())) {
     const auto hops = graph.path(static_cast<PathIndex>(i));
     out[i] = hops.size() == 1 && is_joined[at(hops.front().link)] == 0 ? 1 : 0;
   }
@@ -81,7 +82,7 @@ class Simulation {
   }
 
   EventList run() {
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
+    for (const auto i : indices(graph_)) {
       const auto task = static_cast<TaskIndex>(i);
       if (dependencies_.open(task) == 0) ready_.push_back(task);
     }
@@ -143,8 +144,7 @@ class Simulation {
   }
 
   void push_end(TaskIndex task) {
-    queue_.push({now_ + graph_.duration_ps(task), QueueEntry::Kind::ends,
-                 static_cast<std::uint32_t>(task)});
+    queue_.push({now_ + graph_.duration_ps(task), QueueEntry::Kind::ends, as_uint32(task)});
   }
 
   void handle(const QueueEntry& entry) {

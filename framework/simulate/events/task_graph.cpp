@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -43,8 +44,8 @@ LinkIndex TaskGraph::add_link(double bytes_per_s) {
 
 PathIndex TaskGraph::add_path(std::span<const Hop> hops) {
   if (hops.empty()) throw refused("a path without links in a simulation");
-  hops_.insert(hops_.end(), hops.begin(), hops.end());
-  path_begin_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  append_all(hops_, hops);
+  path_begin_.push_back(as_uint32(hops_.size()));
   return static_cast<PathIndex>(path_begin_.size() - 2);
 }
 

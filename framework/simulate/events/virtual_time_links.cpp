@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+
 namespace halmark::events {
 
 bool VirtualTimeLinks::Message::operator<(const Message& other) const {
@@ -11,14 +13,14 @@ bool VirtualTimeLinks::Message::operator<(const Message& other) const {
 
 VirtualTimeLinks::VirtualTimeLinks(const TaskGraph& graph, EventQueue& queue, LinkMeter& meter)
     : graph_(graph), queue_(queue), meter_(meter), links_(graph.links()) {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (const auto i : indices(links_)) {
     links_[i].bytes_per_ps = graph.bytes_per_s(static_cast<LinkIndex>(i)) / ps_per_s;
   }
 }
 
 void VirtualTimeLinks::advance(Link& link, Picoseconds now) {
   if (link.weights > 0) {
-    link.sent += static_cast<double>(now - link.updated) * link.bytes_per_ps / link.weights;
+    link.sent += as_double(now - link.updated) * link.bytes_per_ps / link.weights;
   }
   link.updated = now;
 }
@@ -72,7 +74,7 @@ void VirtualTimeLinks::settle(Picoseconds now) {
     const Picoseconds next = time_after(now, left * link.weights, link.bytes_per_ps);
     if (next == link.next) continue;
     link.next = next;
-    queue_.push({next, QueueEntry::Kind::link, static_cast<std::uint32_t>(index)});
+    queue_.push({next, QueueEntry::Kind::link, as_uint32(index)});
   }
   touched_.clear();
 }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -22,9 +22,9 @@ class FlowNetwork {
 
   // `back`: the capacity of the opposite direction.
   void add(int from, int to, std::int64_t capacity, std::int64_t back) {
-    edges_of_[as_size(from)].push_back(static_cast<int>(edges_.size()));
+    edges_of_[as_size(from)].push_back(as_int(edges_.size()));
     edges_.push_back({to, capacity});
-    edges_of_[as_size(to)].push_back(static_cast<int>(edges_.size()));
+    edges_of_[as_size(to)].push_back(as_int(edges_.size()));
     edges_.push_back({from, back});
   }
 
@@ -92,7 +92,7 @@ Bisection least_half(const Capacity& capacity, const std::vector<int>& devices) 
     const bool is_half = size == n / 2 || size == n - n / 2;
     if ((set & 1U) == 0 || !is_half) continue;
     std::vector<int> from, to;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (const auto i : indices(n)) {
       ((set >> i & 1U) != 0 ? from : to).push_back(devices[i]);
     }
     out.bytes_per_s = std::min(out.bytes_per_s, capacity.between(from, to));
@@ -145,9 +145,9 @@ double Capacity::routed(std::span<const int> from, std::span<const int> to) cons
 double Capacity::flow(std::span<const int> from, std::span<const int> to,
                       const std::vector<char>& is_used) const {
   const std::size_t n = topology_.entities.size();
-  const int source = static_cast<int>(n), sink = static_cast<int>(n) + 1;
+  const int source = as_int(n), sink = as_int(n) + 1;
   std::vector<char> takes_part(n);
-  for (std::size_t i = 0; i < n; ++i) takes_part[i] = topology_.entities[i].forwards ? 1 : 0;
+  for (const auto i : indices(n)) takes_part[i] = topology_.entities[i].forwards ? 1 : 0;
   FlowNetwork network(n + 2);
   for (const int device : from) {
     takes_part[as_size(device)] = 1;
@@ -157,7 +157,7 @@ double Capacity::flow(std::span<const int> from, std::span<const int> to,
     takes_part[as_size(device)] = 1;
     network.add(device, sink, no_limit / 4, 0);
   }
-  for (std::size_t i = 0; i < arcs_.all().size(); ++i) {
+  for (const auto i : indices(arcs_.all())) {
     const Arc& arc = arcs_.all()[i];
     if (!is_used[i] || !takes_part[as_size(arc.from)] || !takes_part[as_size(arc.to)]) {
       continue;

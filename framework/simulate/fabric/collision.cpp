@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::fabric {
@@ -37,7 +37,7 @@ double at_most(std::int64_t most, std::int64_t flows, std::int64_t bins) {
   sum[0] = 1;
   for (std::int64_t bin = 0; bin < bins; ++bin) {
     std::vector<double> next(sum.size(), 0);
-    for (std::size_t i = 0; i < sum.size(); ++i) {
+    for (const auto i : indices(sum)) {
       for (std::size_t k = 0; k < of_bin.size() && i + k < sum.size(); ++k)
         next[i + k] += sum[i] * of_bin[k];
     }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/expansion.hpp"
 
@@ -24,7 +24,7 @@ Groups domains_of(const Expansion& expansion, int nodes) {
 void add_switches(Expansion& expansion, const ScaleUpPlan& plan) {
   const Groups domains = domains_of(expansion, plan.nodes);
   const int figure = expansion.add_figure(plan.link);
-  for (std::size_t i = 0; i < domains.size(); ++i) {
+  for (const auto i : indices(domains)) {
     const int hub = expansion.add_entity(
         {.name = "domain" + std::to_string(i) + ".switch", .kind = EntityKind::network_switch});
     for (const int device : domains[i]) expansion.add_link(device, hub, figure);
@@ -46,7 +46,7 @@ void add_two_tiers(Expansion& expansion, const ScaleUpPlan& plan) {
     }
     const int hub = expansion.add_entity({.name = "node" + std::to_string(node) + ".switch",
                                           .kind = EntityKind::network_switch,
-                                          .node = static_cast<int>(node)});
+                                          .node = as_int(node)});
     for (const int device : expansion.devices[node]) expansion.add_link(device, hub, figure);
     expansion.add_link(hub, top, uplink);
   }
@@ -66,7 +66,7 @@ void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
   const std::vector<int> dims = longest_first(plan.dims);
   std::vector<int> devices;
   for (const auto& of_node : expansion.devices) {
-    devices.insert(devices.end(), of_node.begin(), of_node.end());
+    append_all(devices, of_node);
   }
   std::size_t size = 1;
   for (const int dim : dims) size = std::min(size * as_size(dim), shape_max);
@@ -83,7 +83,7 @@ void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
   for (const int dim : dims) {
     const auto length = as_size(dim);
     stride /= length;
-    for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    for (const auto rank : indices(devices)) {
       const std::size_t at = rank / stride % length;
       const bool is_last = at + 1 == length;
       // Of two devices the way back is the way there.
@@ -99,7 +99,7 @@ void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
 
 int Expansion::add_figure(const StatedFigure& stated) {
   topology.figures.push_back(stated.figure);
-  return static_cast<int>(topology.figures.size()) - 1;
+  return as_int(topology.figures.size()) - 1;
 }
 
 int Expansion::add_entity(Entity entity) {
@@ -108,7 +108,7 @@ int Expansion::add_entity(Entity entity) {
                   plan.node.where, "lower the counts");
   }
   topology.entities.push_back(std::move(entity));
-  return static_cast<int>(topology.entities.size()) - 1;
+  return as_int(topology.entities.size()) - 1;
 }
 
 void Expansion::add_link(int from, int to, int figure, int cables) {
@@ -143,13 +143,13 @@ void add_nodes(Expansion& expansion) {
                                             .node = node,
                                             .numa = numa,
                                             .forwards = host_forwards}));
-      for (int other = 0; other < numa; ++other) {
+      for (const int other : below(numa)) {
         expansion.add_link(hosts[as_size(other)], hosts.back(), between);
       }
     }
     int previous = -1;
     for (int i = 0; i < plan.devices; ++i) {
-      const int numa = static_cast<int>(std::int64_t{i} * plan.numa / plan.devices);
+      const int numa = as_int(std::int64_t{i} * plan.numa / plan.devices);
       if (numa != previous) numa_groups.emplace_back();
       previous = numa;
       devices.push_back(expansion.add_entity({.name = name + ".device" + std::to_string(i),

@@ -1,7 +1,7 @@
 // Adapters, leaves, spines and what joins sites.
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/expansion.hpp"
 
@@ -31,7 +31,7 @@ class Site {
   void add(int link, int uplink) {
     for (int node = first_node_; node < first_node_ + nodes_; ++node) add_adapters(node, link);
     if (plan_.kind == NetworkPlan::Kind::leaf) return;
-    for (int spine = 0; spine < plan_.spines; ++spine) {
+    for (const int spine : below(plan_.spines)) {
       tops_.push_back(add_switch("spine" + std::to_string(spine)));
       for (const Leaf& leaf : leaves_) {
         expansion_.add_link(leaf.entity, tops_.back(), uplink, plan_.uplinks / plan_.spines);
@@ -55,7 +55,7 @@ class Site {
     std::vector<int> out;
     for (int node = first_node_; node < first_node_ + nodes_; ++node) {
       const auto& devices = expansion_.devices[as_size(node)];
-      out.insert(out.end(), devices.begin(), devices.end());
+      append_all(out, devices);
     }
     return out;
   }
@@ -82,7 +82,7 @@ class Site {
   void add_adapters(int node, int link) {
     const auto& devices = expansion_.devices[as_size(node)];
     const auto count = as_size(plan_.nics);
-    for (std::size_t nic = 0; nic < count; ++nic) {
+    for (const auto nic : indices(count)) {
       const std::size_t begin = nic * devices.size() / count;
       const std::size_t end = std::max(begin + 1, (nic + 1) * devices.size() / count);
       const int numa = expansion_.topology.entities[as_size(devices[begin])].numa;
@@ -91,7 +91,7 @@ class Site {
            .kind = EntityKind::nic,
            .node = node,
            .numa = numa});
-      Leaf& leaf = leaf_of(node, static_cast<int>(nic));
+      Leaf& leaf = leaf_of(node, as_int(nic));
       expansion_.add_link(adapter, leaf.entity, link);
       const auto& hosts = expansion_.hosts[as_size(node)];
       const int below = count < devices.size() ? hosts[as_size(numa)] : devices[begin];
@@ -174,7 +174,7 @@ void add_network(Expansion& expansion) {
   const int uplink = plan.uplink ? expansion.add_figure(*plan.uplink) : link;
   std::vector<Site> sites;
   Groups leaves, whole_sites;
-  for (int i = 0; i < count; ++i) {
+  for (const int i : below(count)) {
     sites.emplace_back(expansion, i, count);
     sites.back().add(link, uplink);
     for (auto& group : sites.back().leaf_groups()) leaves.push_back(std::move(group));
@@ -185,7 +185,7 @@ void add_network(Expansion& expansion) {
   if (count < 2) return;
   join_sites(expansion, sites, uplink);
   std::vector<int> all;
-  for (const auto& ranks : whole_sites) all.insert(all.end(), ranks.begin(), ranks.end());
+  for (const auto& ranks : whole_sites) append_all(all, ranks);
   expansion.add_level("wan", {all});
 }
 

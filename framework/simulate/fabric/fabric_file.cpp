@@ -4,8 +4,7 @@
 #include <map>
 
 #include "core/input/file_kind.hpp"
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/plan_reader.hpp"
 #include "simulate/fabric/routes.hpp"
@@ -27,8 +26,8 @@ EntityKind read_kind(const TomlTable& table) {
 
 int named(const TomlTable& table, std::string_view key, const std::string& name,
           const Names& names) {
-  const auto found = names.find(name);
-  if (found != names.end()) return found->second;
+  const auto* found = find_value(names, name);
+  if (found) return *found;
   std::vector<std::string> known;
   for (const auto& [other, index] : names) known.push_back(other);
   throw refused("'" + printable(name) + "' is no device, host, nic or switch of this fabric",
@@ -39,13 +38,13 @@ void read_entities(const TomlTable& root, Topology& topology, Names& names,
                    std::vector<std::string>& where) {
   for (const TomlTable& table : root.tables("entity")) {
     Entity entity{.name = table.string("name"), .kind = read_kind(table)};
-    entity.node = static_cast<int>(table.integer_or("node", 0, 1 << 20, -1));
-    entity.numa = static_cast<int>(table.integer_or("numa", 0, 1 << 20, -1));
+    entity.node = as_int(table.integer_or("node", 0, 1 << 20, -1));
+    entity.numa = as_int(table.integer_or("numa", 0, 1 << 20, -1));
     entity.forwards = table.boolean_or("forwards", entity.kind != EntityKind::device);
     if (topology.entities.size() >= entities_max) {
       throw refused("more than " + std::to_string(entities_max) + " entities", table.where("name"));
     }
-    if (!names.emplace(entity.name, static_cast<int>(topology.entities.size())).second) {
+    if (!names.emplace(entity.name, as_int(topology.entities.size())).second) {
       throw refused("'" + printable(entity.name) + "' stands in this fabric twice",
                     table.where("name"), "give each a name of its own");
     }
@@ -59,8 +58,8 @@ void read_links(const TomlTable& root, Topology& topology, const Names& names) {
   for (const TomlTable& table : root.tables("link")) {
     Link link{.from = named(table, "from", table.string("from"), names),
               .to = named(table, "to", table.string("to"), names),
-              .figure = static_cast<int>(topology.figures.size()),
-              .cables = static_cast<int>(table.integer_or("cables", 1, 4096, 1))};
+              .figure = as_int(topology.figures.size()),
+              .cables = as_int(table.integer_or("cables", 1, 4096, 1))};
     if (link.from == link.to) {
       throw refused("a link from '" + table.string("from") + "' to itself", table.where("to"));
     }
@@ -170,8 +169,8 @@ Topology read(const TomlTable& root) {
   if (root.has("node")) expand(plan, out);
   std::vector<std::string> where(out.entities.size(), plan.node.where);
   Names names;
-  for (std::size_t i = 0; i < out.entities.size(); ++i) {
-    names.emplace(out.entities[i].name, static_cast<int>(i));
+  for (const auto i : indices(out.entities)) {
+    names.emplace(out.entities[i].name, as_int(i));
   }
   read_entities(root, out, names, where);
   read_links(root, out, names);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/routes.hpp"
 
@@ -18,9 +18,9 @@ constexpr double unset = std::numeric_limits<double>::infinity();
 // The number of each device's group at one level, -1 outside of all.
 std::vector<int> membership(const Level& level, std::size_t entities) {
   std::vector<int> out(entities, -1);
-  for (std::size_t g = 0; g < level.groups.size(); ++g) {
+  for (const auto g : indices(level.groups)) {
     for (const int device : level.groups[g]) {
-      out[as_size(device)] = static_cast<int>(g);
+      out[as_size(device)] = as_int(g);
     }
   }
   return out;
@@ -60,7 +60,7 @@ std::vector<Part> parts_of(const Topology& topology, std::size_t level) {
     }
   }
   if (!out.empty()) return out;
-  for (std::size_t g = 0; g < outer.groups.size(); ++g) {
+  for (const auto g : indices(outer.groups)) {
     for (const int device : outer.groups[g]) out.push_back({{device}, g});
   }
   return out;
@@ -68,11 +68,8 @@ std::vector<Part> parts_of(const Topology& topology, std::size_t level) {
 
 std::vector<Part> evenly_spaced(std::vector<Part> parts) {
   if (parts.size() <= looked_at_max) return parts;
-  std::vector<Part> out;
-  for (std::size_t i = 0; i < looked_at_max; ++i) {
-    out.push_back(parts[i * (parts.size() - 1) / (looked_at_max - 1)]);
-  }
-  return out;
+  return mapped(indices(looked_at_max),
+                [&](const auto i) { return parts[i * (parts.size() - 1) / (looked_at_max - 1)]; });
 }
 
 Group rest_of(const Group& group, const Group& part, std::vector<char>& is_in_part) {
@@ -120,10 +117,9 @@ LevelView view_of(const Topology& topology, const Router& router, const Capacity
   LevelView out{.name = here.name, .groups = here.groups.size(), .bytes_per_s_rank = unset};
   for (const Group& group : here.groups) out.ranks = std::max(out.ranks, group.size());
   std::vector<char> is_in_part(topology.entities.size(), 0);
-  std::vector<std::vector<int>> lower;
-  for (std::size_t i = 0; i < level; ++i) {
-    lower.push_back(membership(topology.levels[i], topology.entities.size()));
-  }
+  auto lower = mapped(indices(level), [&](const auto i) {
+    return membership(topology.levels[i], topology.entities.size());
+  });
   const std::vector<Part> parts = evenly_spaced(parts_of(topology, level));
   for (const Part& part : parts) {
     const Group rest = rest_of(here.groups[part.group], part.devices, is_in_part);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -13,7 +14,7 @@ constexpr std::int64_t count_max = 65536;
 constexpr double gigabyte = 1e9, ns_per_us = 1e3;
 
 int count_or(const TomlTable& table, std::string_view key, int fallback) {
-  return static_cast<int>(table.integer_or(key, 1, count_max, fallback));
+  return as_int(table.integer_or(key, 1, count_max, fallback));
 }
 
 Duplex read_duplex(const TomlTable& table) {
@@ -31,7 +32,7 @@ std::optional<StatedFigure> figure_if(const TomlTable& table, const std::string&
 
 NodePlan read_node(const TomlTable& table) {
   NodePlan out{.count = count_or(table, "count", 1),
-               .devices = static_cast<int>(table.integer("devices", 1, count_max)),
+               .devices = as_int(table.integer("devices", 1, count_max)),
                .numa = count_or(table, "numa", 1),
                .where = table.where("devices")};
   if (out.numa > out.devices) {
@@ -124,9 +125,9 @@ NetworkPlan read_network(const TomlTable& table) {
   out.uplink = figure_if(table, "network", "uplink", 0);
   if (table.has("ecmp")) out.ecmp = *parse_ecmp(table.choice("ecmp", ecmp_names()));
   if (out.kind == Kind::leaf) return out;
-  out.nodes_per_leaf = static_cast<int>(table.integer("nodes_per_leaf", 1, count_max));
-  out.spines = static_cast<int>(table.integer("spines", 1, count_max));
-  out.uplinks = static_cast<int>(table.integer("uplinks", 1, count_max));
+  out.nodes_per_leaf = as_int(table.integer("nodes_per_leaf", 1, count_max));
+  out.spines = as_int(table.integer("spines", 1, count_max));
+  out.uplinks = as_int(table.integer("uplinks", 1, count_max));
   if (!out.uplink) {
     throw refused("nothing joins leaves and spines", table.where("kind"), "add [network.uplink]");
   }
@@ -173,7 +174,7 @@ FabricPlan read_plan(const TomlTable& root) {
   if (!out.network) {
     throw refused("sites are joined by their networks", wan->where("sites"), "add [network]");
   }
-  out.wan = WanPlan{.sites = static_cast<int>(wan->integer("sites", 2, 64)),
+  out.wan = WanPlan{.sites = as_int(wan->integer("sites", 2, 64)),
                     .cables = count_or(*wan, "cables", 1),
                     .link = read_figure(*wan, "wan", 0),
                     .where = wan->where("sites")};

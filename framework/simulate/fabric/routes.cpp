@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark::fabric {
 namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15ULL;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
+// Bits of a value that stand for it alike everywhere.
+std::uint64_t mixed(std::uint64_t value) { return hash_u64(value, 0); }
 
 }  // namespace
 
@@ -74,7 +70,7 @@ Route Router::route(const RouteTree& tree, int from, std::uint64_t flow) const {
   out.bytes_per_s = no_limit;
   for (int at = from; at != tree.to;) {
     const std::vector<Arc> choices = next(tree, at);
-    const Arc& arc = choices[mixed(flow ^ mixed(static_cast<std::uint64_t>(at))) % choices.size()];
+    const Arc& arc = choices[mixed(flow ^ mixed(as_uint64(at))) % choices.size()];
     const LinkFigure& figure = topology_.figure_of(arc.link);
     out.links.push_back(arc.link);
     out.entities.push_back(arc.to);

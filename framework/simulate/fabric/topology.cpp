@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 
 namespace halmark::fabric {
@@ -11,9 +11,9 @@ namespace {
 std::vector<Arc> arcs_of(const Topology& topology) {
   std::vector<Arc> out;
   out.reserve(topology.links.size() * 2);
-  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+  for (const auto i : indices(topology.links)) {
     const Link& link = topology.links[i];
-    const int index = static_cast<int>(i);
+    const int index = as_int(i);
     out.push_back({link.from, link.to, index});
     if (topology.figure_of(index).duplex != Duplex::one_way) {
       out.push_back({link.to, link.from, index});
@@ -68,8 +68,8 @@ std::string_view duplex_name(Duplex duplex) {
 
 std::vector<int> Topology::devices() const {
   std::vector<int> out;
-  for (std::size_t i = 0; i < entities.size(); ++i) {
-    if (entities[i].kind == EntityKind::device) out.push_back(static_cast<int>(i));
+  for (const auto i : indices(entities)) {
+    if (entities[i].kind == EntityKind::device) out.push_back(as_int(i));
   }
   return out;
 }

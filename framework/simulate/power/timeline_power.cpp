@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::power {
@@ -98,11 +99,11 @@ BudgetUse budget_use(const PowerUse& use, double budget_w, double limits_w) {
   if (use.devices == 0) throw refused("no device states its power: nothing to budget");
   BudgetUse out{.budget_w = budget_w,
                 .oversubscription = limits_w / budget_w,
-                .cap_w = budget_w / static_cast<double>(use.devices)};
+                .cap_w = budget_w / as_double(use.devices)};
   if (use.steps.empty() || use.seconds <= 0) return out;
   const Picoseconds end = use.steps.front().time_ps + events::picoseconds(use.seconds);
   Picoseconds above = 0;
-  for (std::size_t i = 0; i < use.steps.size(); ++i) {
+  for (const auto i : indices(use.steps)) {
     const Picoseconds next = i + 1 < use.steps.size() ? use.steps[i + 1].time_ps : end;
     if (use.steps[i].watts > budget_w) above += next - use.steps[i].time_ps;
   }

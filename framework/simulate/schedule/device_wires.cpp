@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "simulate/collectives/level_carrier.hpp"
 #include "simulate/fabric_levels_of.hpp"
@@ -61,9 +61,8 @@ Site::Site(const fabric::Topology& given)
     : topology(&given), levels(simulate::fabric_levels_of(given)) {}
 
 std::vector<int> actors_of(const Site& site, std::int64_t devices) {
-  const std::int64_t has = site.topology != nullptr
-                               ? static_cast<std::int64_t>(site.topology->devices().size())
-                               : site.levels.ranks();
+  const std::int64_t has =
+      site.topology != nullptr ? as_int64(site.topology->devices().size()) : site.levels.ranks();
   if (devices > has) {
     throw refused("the fabric has " + std::to_string(has) + " devices, and " +
                       std::to_string(devices) + " are wanted",
@@ -85,7 +84,7 @@ std::vector<std::string> actor_names(const Site& site, std::int64_t devices) {
   if (site.topology != nullptr) {
     for (const fabric::Entity& entity : site.topology->entities) out.push_back(entity.name);
   } else {
-    for (std::int64_t i = 0; i < devices; ++i) out.push_back("rank " + std::to_string(i));
+    for (const std::int64_t i : below(devices)) out.push_back("rank " + std::to_string(i));
   }
   return out;
 }
@@ -100,8 +99,7 @@ simulate::LoweredWay way_of(const Site& site, Collective collective, double byte
                             std::int64_t ranks, std::int64_t stride) {
   const auto group = simulate::group_levels(site.levels, ranks, stride);
   if (!group) throw refused("the fabric ends before the last rank of a collective");
-  std::vector<std::int64_t> shape;
-  for (const simulate::FabricLevel& level : group->fabric.levels) shape.push_back(level.ranks);
+  auto shape = mapped(group->fabric.levels, &simulate::FabricLevel::ranks);
   for (const simulate::CollectiveTime& time :
        simulate::collective_times(collective, bytes, group->fabric)) {
     if (time.algorithm == Algorithm::in_switch) continue;
@@ -110,7 +108,7 @@ simulate::LoweredWay way_of(const Site& site, Collective collective, double byte
     const bool has_channels =
         time.algorithm == Algorithm::ring || time.algorithm == Algorithm::tree;
     if (has_channels && shape.size() > 1 && collective != Collective::all_to_all) {
-      way.channels = static_cast<int>(shape.front());
+      way.channels = as_int(shape.front());
     }
     if (simulate::events_of(way) > 0) return way;
   }

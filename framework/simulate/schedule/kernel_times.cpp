@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
+#include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::schedule {
 namespace {
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15ULL;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
-
-// In [0, 1).
-double unit(std::uint64_t bits) { return as_double(bits >> 11) * 0x1p-53; }
+// Bits of a value that stand for it alike everywhere.
+std::uint64_t mixed(std::uint64_t value) { return hash_u64(value, 0); }
 
 double drawn(const Latency& latency, double at) {
   const double low = std::min(latency.low_ns, latency.ns);
@@ -36,7 +29,7 @@ KernelTimes::KernelTimes(const PricedStep& step, const Programs& programs,
   latencies_.resize(operators + programs.extra.size());
   std::vector<bool> is_used(latencies_.size());
   for (const Part& part : programs.parts) is_used[as_size(part.op)] = true;
-  for (std::size_t i = 0; i < latencies_.size(); ++i) {
+  for (const auto i : indices(latencies_)) {
     if (!is_used[i]) continue;
     std::optional<Latency> known;
     std::string name;
@@ -62,7 +55,7 @@ KernelTimes::KernelTimes(const PricedStep& step, const Programs& programs,
 
 double KernelTimes::stated_ns(const Piece& piece) const {
   double out = 0;
-  for (std::uint32_t i = 0; i < piece.parts; ++i) {
+  for (const std::uint32_t i : below(piece.parts)) {
     const Part& part = programs_.parts[piece.part + i];
     out += part.passes * latencies_[as_size(part.op)].ns;
   }
@@ -71,12 +64,11 @@ double KernelTimes::stated_ns(const Piece& piece) const {
 
 double KernelTimes::drawn_ns(const Piece& piece, std::int64_t device) const {
   double out = 0;
-  for (std::uint32_t i = 0; i < piece.parts; ++i) {
+  for (const std::uint32_t i : below(piece.parts)) {
     const Part& part = programs_.parts[piece.part + i];
-    const auto op = static_cast<std::uint64_t>(part.op);
-    const std::uint64_t key =
-        mixed(mixed(mixed(seed_) ^ run_) ^ (static_cast<std::uint64_t>(device) << 32 | op));
-    out += part.passes * drawn(latencies_[as_size(part.op)], unit(key));
+    const auto op = as_uint64(part.op);
+    const std::uint64_t key = mixed(mixed(mixed(seed_) ^ run_) ^ (as_uint64(device) << 32 | op));
+    out += part.passes * drawn(latencies_[as_size(part.op)], uniform_01(key));
   }
   return out;
 }

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "simulate/collectives/rank_order.hpp"
 #include "simulate/group_levels.hpp"
 #include "simulate/schedule/program/piece_visits.hpp"
@@ -37,24 +37,24 @@ class Accounting {
   void add(const Traffic& traffic, double message_bytes) {
     if (traffic.among == Among::next_stage) {
       const std::int64_t away = (traffic.to_stage - traffic.stage) * grid_.block;
-      for (std::int64_t p = 0; p < grid_.pipelines; ++p) {
-        for (std::int64_t i = 0; i < grid_.block; ++i) {
+      for (const std::int64_t p : below(grid_.pipelines)) {
+        for (const std::int64_t i : below(grid_.block)) {
           const std::int64_t from = grid_.first(p, traffic.stage) + i;
           send(from, from + away, message_bytes);
         }
       }
     } else if (traffic.among == Among::copies) {
-      for (std::int64_t i = 0; i < grid_.tensor; ++i) {
+      for (const std::int64_t i : below(grid_.tensor)) {
         add_group(traffic, grid_.copies(traffic.stage, i), message_bytes);
       }
     } else {
       std::vector<std::int64_t> group(index(traffic.ranks));
-      for (std::int64_t p = 0; p < grid_.pipelines; ++p) {
-        for (std::int64_t i = 0; i < grid_.block / traffic.ranks; ++i) {
+      for (const std::int64_t p : below(grid_.pipelines)) {
+        for (const std::int64_t i : below(grid_.block / traffic.ranks)) {
           const std::int64_t base = grid_.first(p, traffic.stage) +
                                     i / traffic.stride * traffic.stride * traffic.ranks +
                                     i % traffic.stride;
-          for (std::int64_t k = 0; k < traffic.ranks; ++k)
+          for (const std::int64_t k : below(traffic.ranks))
             group[index(k)] = base + k * traffic.stride;
           add_group(traffic, group, message_bytes);
         }
@@ -64,7 +64,7 @@ class Accounting {
 
   std::vector<simulate::TimelineResource> links() const {
     std::vector<simulate::TimelineResource> out;
-    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    for (const auto i : indices(bytes_)) {
       const auto link = static_cast<events::LinkIndex>(i);
       const double rate = graph_.bytes_per_s(link);
       out.push_back({.name = carrier_->name_of(link),
@@ -78,8 +78,7 @@ class Accounting {
 
  private:
   void send(std::int64_t from, std::int64_t to, double bytes) {
-    const simulate::Passage passage =
-        carrier_->passage(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), 0);
+    const simulate::Passage passage = carrier_->passage(as_int(from), as_int(to), 0);
     for (const events::Hop& hop : graph_.path(passage.path)) {
       bytes_[events::at(hop.link)] += bytes * hop.weight;
     }
@@ -88,14 +87,14 @@ class Accounting {
   void add_group(const Traffic& traffic, const std::vector<std::int64_t>& group, double bytes) {
     const std::size_t ranks = group.size();
     if (traffic.collective == Collective::send_recv) {
-      for (std::size_t k = 0; k < ranks; ++k) send(group[k], group[(k + 1) % ranks], bytes);
+      for (const auto k : indices(ranks)) send(group[k], group[(k + 1) % ranks], bytes);
       return;
     }
     const simulate::RankShape shape = shape_of(traffic);
     for (std::size_t level = 0; level < shape.levels(); ++level) {
       const double of_rank = bytes * share(traffic.collective, shape, level);
-      for (std::size_t k = 0; k < ranks; ++k) {
-        const auto rank = static_cast<std::int32_t>(k);
+      for (const auto k : indices(ranks)) {
+        const auto rank = as_int(k);
         const std::int32_t digit = (shape.digit(rank, level) + 1) % shape.ranks[level];
         const auto peer = as_size(shape.with_digit(rank, level, digit));
         send(group[k], group[peer], of_rank);
@@ -114,8 +113,7 @@ class Accounting {
   simulate::RankShape shape_of(const Traffic& traffic) const {
     const auto levels = simulate::group_levels(site_.levels, traffic.ranks, traffic.stride);
     if (!levels) return simulate::RankShape({traffic.ranks});
-    std::vector<std::int64_t> ranks;
-    for (const simulate::FabricLevel& level : levels->fabric.levels) ranks.push_back(level.ranks);
+    auto ranks = mapped(levels->fabric.levels, &simulate::FabricLevel::ranks);
     return simulate::RankShape(ranks);
   }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::schedule {
@@ -16,7 +17,7 @@ using simulate::Collective;
 using Tasks = std::vector<TaskIndex>;
 using Devices = std::span<const std::int64_t>;
 
-std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
+std::size_t index(std::int64_t value) { return as_size(value); }
 
 class Lowering {
  public:
@@ -30,9 +31,8 @@ class Lowering {
     if (options_.carriage == Carriage::messages && grid_.devices() > 1) {
       wires_ = carrier_of(site_, out_.actors, options_.seed, out_.graph);
     }
-    out_.graph.reserve(index(static_cast<std::int64_t>(events)),
-                       index(static_cast<std::int64_t>(1.5 * events)));
-    out_.labels.reserve(index(static_cast<std::int64_t>(events)));
+    out_.graph.reserve(index(as_int64(events)), index(as_int64(1.5 * events)));
+    out_.labels.reserve(index(as_int64(events)));
     const auto devices = index(grid_.devices());
     ready_.resize(devices);
     unit_begin_.resize(devices);
@@ -74,8 +74,8 @@ class Lowering {
   }
   template <class Visit>
   void for_each_device(std::int64_t stage, const Visit& visit) {
-    for (std::int64_t p = 0; p < grid_.pipelines; ++p) {
-      for (std::int64_t i = 0; i < grid_.block; ++i) visit(grid_.first(p, stage) + i);
+    for (const std::int64_t p : below(grid_.pipelines)) {
+      for (const std::int64_t i : below(grid_.block)) visit(grid_.first(p, stage) + i);
     }
   }
 
@@ -117,10 +117,10 @@ class Lowering {
                     std::to_string(grid_.block) + " devices");
     }
     std::vector<std::int64_t> group(index(ranks));
-    for (std::int64_t p = 0; p < grid_.pipelines; ++p) {
-      for (std::int64_t i = 0; i < grid_.block / ranks; ++i) {
+    for (const std::int64_t p : below(grid_.pipelines)) {
+      for (const std::int64_t i : below(grid_.block / ranks)) {
         const std::int64_t base = grid_.first(p, stage) + i / stride * stride * ranks + i % stride;
-        for (std::int64_t k = 0; k < ranks; ++k) group[index(k)] = base + k * stride;
+        for (const std::int64_t k : below(ranks)) group[index(k)] = base + k * stride;
         emit_collective(piece, group, ready_, ready_);
       }
     }
@@ -147,12 +147,12 @@ class Lowering {
     if (wires_ == nullptr) return emit_closed_form(piece, group, after, result);
     if (piece.collective == Collective::send_recv) return emit_ring(piece, group, after, result);
     const simulate::LoweredWay& way = way_for(piece);
-    std::vector<TaskIndex> begin;
-    for (const std::int64_t d : group) begin.push_back(joined(after[index(d)], d, piece.label));
+    std::vector<TaskIndex> begin = mapped(
+        group, [&](const std::int64_t d) { return joined(after[index(d)], d, piece.label); });
     GroupCarrier carrier(*wires_, group);
     const auto done = simulate::lower(way, carrier, out_.graph, begin);
     out_.labels.resize(out_.graph.size(), piece.label);
-    for (std::size_t k = 0; k < group.size(); ++k) result[index(group[k])] = done[k];
+    for (const auto k : indices(group)) result[index(group[k])] = done[k];
   }
 
   // Nobody begins before all can.
@@ -179,19 +179,18 @@ class Lowering {
   void emit_ring(const Piece& piece, Devices group, const std::vector<Tasks>& after,
                  std::vector<Tasks>& result) {
     Tasks sent;
-    for (std::size_t k = 0; k < group.size(); ++k) {
+    for (const auto k : indices(group)) {
       const std::int64_t to = group[(k + 1) % group.size()];
       sent.push_back(message(piece, group[k], to));
       for (const TaskIndex before : after[index(group[k])]) out_.graph.wait(sent[k], before);
     }
-    for (std::size_t k = 0; k < group.size(); ++k) {
+    for (const auto k : indices(group)) {
       result[index(group[(k + 1) % group.size()])].assign(1, sent[k]);
     }
   }
 
   TaskIndex message(const Piece& piece, std::int64_t from, std::int64_t to) {
-    const simulate::Passage passage =
-        wires_->passage(static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), 0);
+    const simulate::Passage passage = wires_->passage(as_int(from), as_int(to), 0);
     return add({.kind = piece.kind,
                 .actor = actor(from),
                 .place = Place::over(passage.path),
@@ -210,8 +209,8 @@ class Lowering {
   const simulate::LoweredWay& way_for(const Piece& piece) {
     const auto key =
         std::tuple(piece.collective, piece.message_bytes, piece.group.ranks, piece.group.stride);
-    const auto known = ways_.find(key);
-    if (known != ways_.end()) return known->second;
+    const auto* known = find_value(ways_, key);
+    if (known) return *known;
     return ways_
         .emplace(key, way_of(site_, piece.collective, piece.message_bytes, piece.group.ranks,
                              piece.group.stride))
@@ -242,7 +241,7 @@ class Lowering {
   void emit_over_copies(const Piece& piece, std::int64_t stage, bool is_last) {
     const bool gathers = piece.collective == Collective::all_gather;
     if (!gathers && !is_last && !programs_.reduces_every_pass) return;
-    for (std::int64_t i = 0; i < grid_.tensor; ++i) {
+    for (const std::int64_t i : below(grid_.tensor)) {
       const std::vector<std::int64_t> group = grid_.copies(stage, i);
       if (!gathers) {
         emit_collective(piece, group, ready_, scratch());
@@ -262,16 +261,14 @@ class Lowering {
     scratch_.resize(ready_.size());
     return scratch_;
   }
-  static void append(Tasks& to, const Tasks& tasks) {
-    to.insert(to.end(), tasks.begin(), tasks.end());
-  }
+  static void append(Tasks& to, const Tasks& tasks) { append_all(to, tasks); }
 
   void finish_step() {
-    for (std::size_t d = 0; d < ready_.size(); ++d) append(ready_[d], reduced_[d]);
-    for (std::size_t stage = 0; stage < programs_.after_step.size(); ++stage) {
+    for (const auto d : indices(ready_)) append(ready_[d], reduced_[d]);
+    for (const auto stage : indices(programs_.after_step)) {
       for (const Piece& piece : programs_.after_step[stage]) {
-        for (std::int64_t i = 0; i < grid_.tensor; ++i) {
-          emit_collective(piece, grid_.copies(static_cast<std::int64_t>(stage), i), ready_, ready_);
+        for (const std::int64_t i : below(grid_.tensor)) {
+          emit_collective(piece, grid_.copies(as_int64(stage), i), ready_, ready_);
         }
       }
     }

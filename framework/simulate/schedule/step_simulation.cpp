@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -13,9 +13,7 @@ namespace {
 constexpr int runs_max = 100;  // where nobody asks for more: enough for the 99th percentile
 
 std::vector<double> figures(const std::vector<PieceLabel>& labels, double PieceLabel::*of) {
-  std::vector<double> out;
-  for (const PieceLabel& label : labels) out.push_back(label.*of);
-  return out;
+  return mapped(labels, [&](const PieceLabel& label) { return label.*of; });
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ StepSimulator::StepSimulator(const PricedStep& step, const Site& site, const Tim
   const double limit = options.lowering.events_max;
   require_within(events_, limit);
   const double fits = std::floor(limit / std::max(1.0, events_)) - 1;
-  runs_ = options.runs.value_or(static_cast<int>(std::clamp(fits, 0.0, double{runs_max})));
+  runs_ = options.runs.value_or(as_int(std::clamp(fits, 0.0, double{runs_max})));
   if (events_ * (1.0 + runs_) > limit) {
     throw refused(std::to_string(runs_) + " runs of " + number_text(events_) +
                       " events exceed the limit of " + number_text(limit),
@@ -116,7 +114,7 @@ simulate::Timeline StepSimulator::timeline_of_stated(StepSimulation& out) const 
 StepRuns StepSimulator::drawn() {
   StepRuns out{.has_intervals = times_.has_intervals()};
   for (int run = 1; run <= runs_; ++run) {
-    times_.begin_run(options_.seed, static_cast<std::uint64_t>(run));
+    times_.begin_run(options_.seed, as_uint64(run));
     out.ns.push_back(events::seconds_of(timed(lowered().graph).makespan_ps) * 1e9 +
                      options_.host_ns);
   }

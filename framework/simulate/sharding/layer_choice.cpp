@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <tuple>
 
+#include "core/lists.hpp"
+
 namespace halmark::simulate {
 namespace {
 
@@ -37,7 +39,7 @@ using Fronts = std::vector<Front>;  // by strategy of the last layer
 Fronts first_layer(const LayerChain& chain) {
   const auto& costs = chain.layers.front();
   Fronts out(costs.size());
-  for (std::size_t s = 0; s < costs.size(); ++s) {
+  for (const auto s : indices(costs)) {
     if (costs[s]) out[s].push_back({.ns = costs[s]->ns, .bytes = costs[s]->bytes});
   }
   return out;
@@ -46,16 +48,16 @@ Fronts first_layer(const LayerChain& chain) {
 Fronts next_layer(const LayerChain& chain, std::size_t layer, const Fronts& before) {
   const auto& costs = chain.layers[layer];
   Fronts out(costs.size());
-  for (std::size_t to = 0; to < costs.size(); ++to) {
+  for (const auto to : indices(costs)) {
     if (!costs[to]) continue;
-    for (std::size_t from = 0; from < before.size(); ++from) {
+    for (const auto from : indices(before)) {
       const double added = costs[to]->ns + chain.reshard_ns[from][to];
       for (std::size_t i = 0; i < before[from].size(); ++i) {
         const Label& label = before[from][i];
         const std::int64_t bytes = label.bytes + costs[to]->bytes;
         if (chain.bytes_max && bytes > *chain.bytes_max) continue;
-        out[to].push_back({label.ns + added, bytes, static_cast<std::uint32_t>(from),
-                           static_cast<std::uint32_t>(i), label.changes + (from == to ? 0 : 1)});
+        out[to].push_back({label.ns + added, bytes, as_uint32(from), as_uint32(i),
+                           label.changes + (from == to ? 0 : 1)});
       }
     }
     keep_best(out[to]);
@@ -77,8 +79,8 @@ std::optional<ChosenLayers> choose_layers(const LayerChain& chain) {
   }
   std::optional<Label> best;
   std::size_t strategy = 0, at = 0;
-  for (std::size_t s = 0; s < fronts.back().size(); ++s) {
-    for (std::size_t i = 0; i < fronts.back()[s].size(); ++i) {
+  for (const auto s : indices(fronts.back())) {
+    for (const auto i : indices(fronts.back()[s])) {
       const Label& label = fronts.back()[s][i];
       if (best && !comes_first(label, *best)) continue;
       best = label;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 #include "simulate/sharding/layer_choice.hpp"
 
@@ -49,7 +49,7 @@ std::optional<double> reshard_ns(const Way& from, const Way& to, const OperatorT
       {"all_gather",
        {{"bytes", std::max<std::int64_t>(1, dtype_bytes(dtype, tokens * to.graph.spec.hidden))},
         {"ranks", before / after},
-        {"dtype", static_cast<std::int64_t>(dtype)}}});
+        {"dtype", as_int64(dtype)}}});
   gather.local_work = find_contract("all_gather")->work(gather.local.params);
   gather.rank_work = gather.local_work;
   gather.group_stride = from.parallel.tp;
@@ -141,7 +141,7 @@ std::optional<GroupedLayers> group_layers(const ModelSpec& spec, const PlanQuest
       .configuration = question.base, .ns = chosen->ns, .bytes = chosen->bytes + activations};
   out.configuration.parallel = ways[chosen->strategies.front()].parallel;
   std::vector<LayerGroup>& groups = out.configuration.groups;
-  for (std::size_t l = 0; l < chosen->strategies.size(); ++l) {
+  for (const auto l : indices(chosen->strategies)) {
     const Parallel& p = ways[chosen->strategies[l]].parallel;
     const LayerGroup one{.layers = 1, .dp = p.dp, .tp = p.tp, .ep = p.ep, .cp = p.cp};
     const bool goes_on = l > 0 && chosen->strategies[l] == chosen->strategies[l - 1];

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
 
@@ -19,8 +18,7 @@ std::optional<Offload> offload(std::span<const OffloadItem> items, std::int64_t 
                                const OffloadTier& tier) {
   Offload out{.items = {}, .bytes = 0, .ns = 0, .tier = tier.name};
   if (needed <= 0) return out;
-  std::vector<std::size_t> order(items.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices(items), std::identity());
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
     return transfer_ns(items[i], tier) / as_double(items[i].bytes);
   });
@@ -78,7 +76,7 @@ std::vector<OffloadTier> offload_tiers(const fabric::Topology& topology, std::in
     if (tier.scope == "device") continue;               // the device's own
     std::map<std::pair<int, int>, std::int64_t> ranks;  // by node, and by NUMA domain
     std::int64_t most = 1;
-    for (std::int64_t r = 0; r < used; ++r) {
+    for (const std::int64_t r : below(used)) {
       const fabric::Entity& entity = topology.entities[as_size(devices[as_size(r)])];
       most = std::max(most, ++ranks[{entity.node, tier.scope == "numa" ? entity.numa : -1}]);
     }

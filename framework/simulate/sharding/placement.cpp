@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -16,7 +16,7 @@ void take_groups(std::map<Key, std::vector<int>>& lists, std::size_t size, std::
                  std::vector<int>& out) {
   for (auto& [key, list] : lists) {
     while (list.size() >= size && out.size() < wanted) {
-      const auto end = list.begin() + static_cast<std::ptrdiff_t>(size);
+      const auto end = list.begin() + as_int64(size);
       out.insert(out.end(), list.begin(), end);
       list.erase(list.begin(), end);
     }
@@ -39,14 +39,14 @@ Placement place_shards(const fabric::Topology& topology, const Parallel& paralle
   std::map<int, std::vector<int>> nodes;
   for (const auto& [domain, left] : domains) {
     auto& of_node = nodes[domain.first];
-    of_node.insert(of_node.end(), left.begin(), left.end());
+    append_all(of_node, left);
   }
   take_groups(nodes, tp, shards, out.entities);
   std::map<int, std::vector<int>> all;
   for (const auto& [node, left] : nodes) all[0].insert(all[0].end(), left.begin(), left.end());
   take_groups(all, tp, shards, out.entities);
-  out.groups = static_cast<std::int64_t>(out.entities.size() / tp);
-  for (std::size_t g = 0; g < out.entities.size() / tp; ++g) {
+  out.groups = as_int64(out.entities.size() / tp);
+  for (const auto g : indices(out.entities.size() / tp)) {
     bool is_inside = true;
     const auto at = [&](std::size_t i) -> const fabric::Entity& {
       return topology.entities[as_size(out.entities[g * tp + i])];

@@ -1,8 +1,6 @@
 #include "simulate/sharding/plan_answer.hpp"
 
-#include <algorithm>
-
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
@@ -58,7 +56,7 @@ void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
   const PlannedLayout& chosen = *out.plan.chosen();
   const MemoryUse memory = memory_use(out.graph);
   std::size_t largest_stage = 0;
-  for (std::size_t s = 0; s < memory.stages.size(); ++s) {
+  for (const auto s : indices(memory.stages)) {
     if (memory.stages[s].total() > memory.stages[largest_stage].total()) largest_stage = s;
   }
   if (!out.question.stage_devices.empty()) {
@@ -150,7 +148,7 @@ PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,
   const Configuration& chosen = out.plan.chosen()->configuration;
   out.graph = *build_graph(spec, chosen);
   out.table = shard_table(out.graph, question.training);
-  for (std::size_t s = 0; s < out.graph.stages.size(); ++s) {
+  for (const auto s : indices(out.graph.stages)) {
     out.owners.push_back(owners_text(owners_of(chosen.parallel, s)));
   }
   if (topology != nullptr) place(out, *topology);

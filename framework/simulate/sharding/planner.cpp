@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/graph.hpp"
@@ -25,11 +26,11 @@ std::optional<double> exchange_ns(const char* op, std::int64_t bytes, const Oper
   const Parallel& parallel = graph.configuration.parallel;
   Operator exchange{.name = std::string("gradient_") + op, .kind = OperatorKind::collective};
   exchange.split = parallel.dp > 1 ? Split::data : Split::context;
-  exchange.local = complete_problem(
-      {op,
-       {{"bytes", bytes},
-        {"ranks", std::int64_t{parallel.dp} * parallel.cp},
-        {"dtype", static_cast<std::int64_t>(graph.configuration.precision.activation)}}});
+  exchange.local =
+      complete_problem({op,
+                        {{"bytes", bytes},
+                         {"ranks", std::int64_t{parallel.dp} * parallel.cp},
+                         {"dtype", as_int64(graph.configuration.precision.activation)}}});
   exchange.local_work = find_contract(op)->work(exchange.local.params);
   exchange.rank_work = exchange.local_work;
   exchange.group_stride = group_stride(parallel, exchange.split);
@@ -73,7 +74,7 @@ StepCost training_step_cost(const OperatorGraph& graph, const TrainingPlan& plan
   const OperatorTime trained = [&](const Operator& op) -> std::optional<double> {
     const auto ns = time(op);
     if (!ns) return std::nullopt;
-    const auto index = static_cast<std::size_t>(&op - graph.operators.data());
+    const auto index = as_size(&op - graph.operators.data());
     return passes.operators[index].passes * *ns;
   };
   StepCost out = step_cost(graph, trained);
@@ -97,7 +98,7 @@ std::vector<int> degrees(std::int64_t most, int stated) {
   if (stated > 0) return {stated};
   std::vector<int> out;
   for (std::int64_t d = 1; d <= most; ++d) {
-    if (most % d == 0) out.push_back(static_cast<int>(d));
+    if (most % d == 0) out.push_back(as_int(d));
   }
   return out;
 }
@@ -108,7 +109,7 @@ std::optional<std::int64_t> bytes_max_of(const PlanQuestion& question, std::size
 }
 
 bool fits(const MemoryUse& memory, const PlanQuestion& question) {
-  for (std::size_t s = 0; s < memory.stages.size(); ++s) {
+  for (const auto s : indices(memory.stages)) {
     const auto most = bytes_max_of(question, s);
     if (most && memory.stages[s].total() > *most) return false;
   }
@@ -137,7 +138,7 @@ StageQuestion stage_question(const OperatorGraph& graph, const StepCost& cost,
   out.layer_bytes.assign(stages, bytes);
   out.own_ns.assign(stages, 0);
   out.own_bytes.assign(stages, 0);
-  for (std::size_t s = 0; s < stages; ++s) {
+  for (const auto s : indices(stages)) {
     out.layer_ns.emplace_back();
     for (const std::int32_t type : graph.layers) out.layer_ns[s].push_back(type_ns(s, type));
     out.own_bytes[s] = memory.stages[s].activation_bytes;
@@ -209,8 +210,8 @@ class Planner {
       made.largest = training_rank_memory(*graph, *q_.training);
       made.fits = !q_.bytes_max || made.largest.total() <= *q_.bytes_max;
     }
-    if (const auto it = q_.measured_ns.find(c.key()); it != q_.measured_ns.end()) {
-      made.measured_ns = it->second;
+    if (const auto* it = find_value(q_.measured_ns, c.key())) {
+      made.measured_ns = *it;
     }
     if (parallel.pp > 1 && parallel.stages.empty()) {
       question_ = stage_question(*graph, made.cost, memory, q_);
@@ -222,8 +223,7 @@ class Planner {
   StepCost cost_of(const OperatorGraph& graph) const {
     if (q_.training) return training_step_cost(graph, *q_.training, time_);
     if (q_.stage_devices.empty()) return step_cost(graph, time_);
-    std::vector<OperatorTime> times;
-    for (const PlanQuestion::StageDevice& device : q_.stage_devices) times.push_back(device.time);
+    std::vector<OperatorTime> times = mapped(q_.stage_devices, &PlanQuestion::StageDevice::time);
     return step_cost(graph, times);
   }
 
@@ -309,7 +309,7 @@ std::vector<Parallel> layouts_of(std::int64_t shards, const Parallel& stated, bo
       for (const int cp : degrees(has_context ? shards : 1, stated.cp)) {
         const std::int64_t of_replica = std::int64_t{tp} * pp * cp;
         if (of_replica > shards || shards % of_replica != 0) continue;
-        const auto dp = static_cast<int>(shards / of_replica);
+        const auto dp = as_int(shards / of_replica);
         if (stated.dp > 0 && stated.dp != dp) continue;
         const std::int64_t experts = has_experts ? std::int64_t{tp} * dp : 1;
         for (const int ep : degrees(experts, stated.ep)) {

@@ -7,8 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
@@ -111,7 +110,7 @@ class Writer {
 
   ShardTable write() {
     table_.shards = c_.parallel.devices();
-    for (std::size_t s = 0; s < c_.graph.stages.size(); ++s) write_stage(s);
+    for (const auto s : indices(c_.graph.stages)) write_stage(s);
     for (ShardRow& row : table_.rows) {
       table_.tensor_bytes += row.bytes;
       table_.held_bytes += row.held_bytes();
@@ -130,7 +129,7 @@ class Writer {
     std::int64_t layer = stage.first_layer, modules = 0;
     const std::int64_t end = stage.first_layer + stage.layers;
     const auto sequence = c_.graph.stage_sequence(s);
-    for (std::size_t i = 0; i < sequence.size(); ++i) {
+    for (const auto i : indices(sequence)) {
       const bool is_layer = layer < end && i >= (stage.has_embedding && c_.graph.embedding_type);
       const bool is_module = !is_layer && sequence[i] == c_.graph.prediction_type;
       const bool has_weights = !is_module || modules++ < c_.graph.prediction_instances();
@@ -213,9 +212,9 @@ std::vector<ShardRun> owners_of(const Parallel& parallel, std::size_t stage) {
   const std::int64_t within = std::int64_t{parallel.tp} * parallel.cp * across;
   const std::int64_t of_replicas = group_stride(parallel, Split::data);
   std::vector<ShardRun> out;
-  for (std::int64_t r = 0; r < parallel.dp / across; ++r) {
-    const std::int64_t first = r * of_replicas + static_cast<std::int64_t>(stage) *
-                                                     group_stride(parallel, Split::pipeline);
+  for (const std::int64_t r : below(parallel.dp / across)) {
+    const std::int64_t first =
+        r * of_replicas + as_int64(stage) * group_stride(parallel, Split::pipeline);
     if (!out.empty() && out.back().first + out.back().count == first) {
       out.back().count += within;
     } else {
@@ -227,7 +226,7 @@ std::vector<ShardRun> owners_of(const Parallel& parallel, std::size_t stage) {
 
 std::string owners_text(const std::vector<ShardRun>& runs) {
   std::string out;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (const auto i : indices(runs)) {
     if (i == 2 && runs.size() > 3) {
       out += ", ... " + std::to_string(runs.size()) + " runs";
       break;

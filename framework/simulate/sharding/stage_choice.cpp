@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -20,10 +20,10 @@ class Cutter {
         layers_(question.layer_ns.empty() ? 0 : question.layer_ns.front().size()) {
     ns_.resize(stages_);
     bytes_.resize(stages_);
-    for (std::size_t s = 0; s < stages_; ++s) {
+    for (const auto s : indices(stages_)) {
       ns_[s].assign(layers_ + 1, 0);
       bytes_[s].assign(layers_ + 1, 0);
-      for (std::size_t l = 0; l < layers_; ++l) {
+      for (const auto l : indices(layers_)) {
         ns_[s][l + 1] = ns_[s][l] + q_.layer_ns[s][l];
         bytes_[s][l + 1] = bytes_[s][l] + q_.layer_bytes[s][l];
       }
@@ -39,7 +39,7 @@ class Cutter {
     ChosenStages out{.layers = sums ? *sums : *least};
     out.slowest_ns = slowest(out.layers);
     std::size_t first = 0;
-    for (std::size_t s = 0; s < stages_; ++s) {
+    for (const auto s : indices(stages_)) {
       const auto end = first + as_size(out.layers[s]);
       out.sum_ns += stage_ns(s, first, end);
       first = end;
@@ -59,7 +59,7 @@ class Cutter {
   double slowest(const std::vector<int>& cut) const {
     double out = 0;
     std::size_t first = 0;
-    for (std::size_t s = 0; s < stages_; ++s) {
+    for (const auto s : indices(stages_)) {
       const auto end = first + as_size(cut[s]);
       out = std::max(out, stage_ns(s, first, end));
       first = end;
@@ -92,7 +92,7 @@ class Cutter {
     std::vector<int> cut(stages_);
     std::size_t end = layers_;
     for (std::size_t s = stages_; s-- > 0;) {
-      cut[s] = static_cast<int>(end - (s == 0 ? 0 : from[s][end]));
+      cut[s] = as_int(end - (s == 0 ? 0 : from[s][end]));
       end = from[s][end];
     }
     return cut;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/pricing/timed_step.hpp"
 
 namespace halmark::simulate {
@@ -48,7 +48,7 @@ std::vector<PartTimes> type_times(const OperatorGraph& graph,
 
 PartTimes stage_times(const OperatorGraph& graph, const TimedStep& timed, std::size_t stage) {
   PartTimes out;
-  for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+  for (const auto op : indices(graph.operators)) {
     const double count = as_double(graph.operators[op].stage_counts[stage]);
     out += count * part_of(graph.operators[op], timed.of(stage, op));
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "simulate/timeline/timeline_folds.hpp"
 
@@ -115,13 +116,13 @@ Timeline with_executed(Timeline timeline, std::span<const RankExecutions> execut
   std::map<std::string, std::uint32_t> labels;
   auto device = devices.begin();
   for (std::size_t rank = 0; rank < executed.size() && device != devices.end(); ++rank) {
-    const auto actor = static_cast<std::uint32_t>(timeline.actors.size());
+    const auto actor = as_uint32(timeline.actors.size());
     timeline.actors.push_back(timeline.actors[*device++] + " as executed");
-    const auto stream = static_cast<std::uint32_t>(timeline.resources.size());
+    const auto stream = as_uint32(timeline.resources.size());
     timeline.resources.push_back({.name = "executed"});
     for (const Execution& one : executed[rank]) {
       const auto [label, is_new] =
-          labels.try_emplace(one.operator_name, static_cast<std::uint32_t>(timeline.labels.size()));
+          labels.try_emplace(one.operator_name, as_uint32(timeline.labels.size()));
       if (is_new) timeline.labels.push_back(one.operator_name);
       const events::Picoseconds start = events::picoseconds(one.begin_ns * 1e-9);
       timeline.events.push_back({.start_ps = start,

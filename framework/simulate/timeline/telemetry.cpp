@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/version.hpp"
 #include "parquet/parquet_writer.hpp"
@@ -155,11 +156,11 @@ std::string timeline_parquet(const Timeline& timeline) {
        column("bytes", ParquetKind::real), column("flops", ParquetKind::real),
        column("cause", ParquetKind::integer, true), column("critical", ParquetKind::boolean)},
       [&out](std::string_view bytes) { out += bytes; });
-  for (std::size_t i = 0; i < timeline.events.size(); ++i) {
+  for (const auto i : indices(timeline.events)) {
     const TimelineEvent& e = timeline.events[i];
     const auto text = [](std::string_view value) { return ParquetCell(value); };
     const std::array<ParquetCell, 12> row = {
-        static_cast<std::int64_t>(i),
+        as_int64(i),
         text(phase_name(e.phase)),
         text(timeline.actors[e.actor]),
         text(events::kind_name(e.kind)),

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -24,9 +25,7 @@ std::string json_text(std::string_view text) { return dump_json(Json(text)); }
 
 // Quoted once, because events are millions and names are few.
 std::vector<std::string> all_quoted(const std::vector<std::string>& texts) {
-  std::vector<std::string> out;
-  for (const std::string& text : texts) out.push_back(json_text(text));
-  return out;
+  return mapped(texts, [&](const std::string& text) { return json_text(text); });
 }
 
 std::vector<std::uint32_t> by_begin(const Timeline& timeline) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/lists.hpp"
 #include "simulate/events/critical_path.hpp"
 
 namespace halmark::simulate {
@@ -14,7 +15,7 @@ using events::TaskIndex;
 
 // Ranks of tasks in which causes come first; empty where that is the order that they have.
 std::vector<std::uint32_t> order_of(const events::EventList& events) {
-  const auto count = static_cast<std::uint32_t>(events.cause.size());
+  const auto count = as_uint32(events.cause.size());
   bool is_ordered = true;
   for (std::uint32_t i = 0; i < count && is_ordered; ++i) {
     const TaskIndex cause = events.cause[i];
@@ -22,11 +23,11 @@ std::vector<std::uint32_t> order_of(const events::EventList& events) {
   }
   if (is_ordered) return {};
   std::vector<std::uint32_t> depth(count, 0), chain;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (const std::uint32_t i : below(count)) {
     for (std::uint32_t at = i; depth[at] == 0;) {
       chain.push_back(at);
       if (events.cause[at] == events::no_task) break;
-      at = static_cast<std::uint32_t>(events::at(events.cause[at]));
+      at = as_uint32(events::at(events.cause[at]));
     }
     for (; !chain.empty(); chain.pop_back()) {
       const std::uint32_t at = chain.back();
@@ -46,7 +47,7 @@ std::vector<TimelineResource> resources_of(const events::TaskGraph& graph,
                                            const TimelineNames& names) {
   std::vector<TimelineResource> out;
   for (const std::string& stream : names.streams) out.push_back({.name = stream});
-  for (std::size_t i = 0; i < graph.links(); ++i) {
+  for (const auto i : indices(graph.links())) {
     const auto link = static_cast<events::LinkIndex>(i);
     out.push_back({.name = names.links[i],
                    .is_link = true,
@@ -65,7 +66,7 @@ TimelineEvent event_of(const events::TaskGraph& graph, const events::EventList& 
                     .end_ps = events.end_ps[i],
                     .bytes = graph.bytes(task),
                     .label = label,
-                    .actor = static_cast<std::uint32_t>(graph.actor(task)),
+                    .actor = as_uint32(graph.actor(task)),
                     .kind = graph.kind(task)};
   const Place place = graph.place(task);
   if (place.kind() == Place::Kind::stream) {
@@ -74,7 +75,7 @@ TimelineEvent event_of(const events::TaskGraph& graph, const events::EventList& 
     out.bytes = names.bytes[label];
   } else if (place.kind() == Place::Kind::path) {
     const auto path = graph.path(static_cast<events::PathIndex>(place.index()));
-    out.resource = static_cast<std::uint32_t>(names.streams.size() + events::at(path.front().link));
+    out.resource = as_uint32(names.streams.size() + events::at(path.front().link));
   }
   return out;
 }
@@ -91,7 +92,7 @@ Timeline timeline_of(const events::TaskGraph& graph, const events::EventList& ev
   std::vector<std::uint32_t> place(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   const auto place_of = [&](TaskIndex task) {
-    const auto i = static_cast<std::uint32_t>(events::at(task));
+    const auto i = as_uint32(events::at(task));
     return order.empty() ? i : place[i];
   };
   out.events.reserve(graph.size());
@@ -123,10 +124,10 @@ Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases,
   Picoseconds now = 0;
   std::uint32_t last = TimelineEvent::none;
   for (const OneTimePhase& one : phases) {
-    const auto label = static_cast<std::uint32_t>(out.labels.size());
+    const auto label = as_uint32(out.labels.size());
     out.labels.emplace_back(events::kind_name(one.kind));
     const Picoseconds end = now + events::picoseconds(one.seconds);
-    const auto first = static_cast<std::uint32_t>(out.events.size());
+    const auto first = as_uint32(out.events.size());
     for (std::uint32_t actor = 0; actor < computes.size(); ++actor) {
       if (!computes[actor]) continue;
       out.events.push_back({.start_ps = now,
@@ -141,7 +142,7 @@ Timeline preceded_by(const Timeline& step, std::span<const OneTimePhase> phases,
     last = first;
     now = end;
   }
-  const auto before = static_cast<std::uint32_t>(out.events.size());
+  const auto before = as_uint32(out.events.size());
   for (TimelineEvent event : step.events) {
     event.start_ps += now;
     event.end_ps += now;

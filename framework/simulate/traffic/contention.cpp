@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "simulate/events/critical_path.hpp"
@@ -78,7 +78,7 @@ GroupGraph group_graph(const fabric::Topology& topology, const LoweredWay& way,
   GroupGraph out;
   TopologyLinks links(topology, contention.policy, contention.seed, out.graph);
   const std::vector<int> all = ranks_of(topology);
-  for (std::int64_t group = 0; group < count; ++group) {
+  for (const std::int64_t group : below(count)) {
     out.begin.push_back(out.graph.size());
     std::vector<int> ranks;
     for (auto i = as_size(group); i < all.size(); i += as_size(contention.groups)) {

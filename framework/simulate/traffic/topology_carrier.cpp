@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::traffic {
 
@@ -13,7 +13,7 @@ std::vector<int> ranks_of(const fabric::Topology& topology) {
   for (const fabric::Level& level : topology.levels) {
     if (level.name == "rail") continue;
     std::vector<std::size_t> group(topology.entities.size(), level.groups.size());
-    for (std::size_t g = 0; g < level.groups.size(); ++g) {
+    for (const auto g : indices(level.groups)) {
       for (const int device : level.groups[g]) group[as_size(device)] = g;
     }
     std::ranges::stable_sort(out, {}, [&](int device) { return group[as_size(device)]; });

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
+#include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::traffic {
@@ -17,13 +18,8 @@ using simulate::Passage;
 // Trees are as large as the topology.
 constexpr std::size_t trees_kept_max = 512;
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15ULL;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
+// Bits of a value that stand for it alike everywhere.
+std::uint64_t mixed(std::uint64_t value) { return hash_u64(value, 0); }
 
 events::Picoseconds picoseconds_of_ns(double ns) { return events::picoseconds(ns * 1e-9); }
 
@@ -37,14 +33,14 @@ TopologyLinks::TopologyLinks(const fabric::Topology& topology, Ecmp policy, std:
     const double of_cable = topology.figure_of(link).bytes_per_s;
     const int cables = topology.links[as_size(link)].cables;
     const int count = policy == Ecmp::spray ? 1 : cables;
-    const Cables out{static_cast<std::uint32_t>(graph.links()), static_cast<std::uint32_t>(count)};
+    const Cables out{as_uint32(graph.links()), as_uint32(count)};
     for (int i = 0; i < count; ++i) {
       graph.add_link(policy == Ecmp::spray ? of_cable * cables : of_cable);
       links_.push_back(link);
     }
     return out;
   };
-  for (int link = 0; link < static_cast<int>(topology.links.size()); ++link) {
+  for (const int link : below(as_int(topology.links.size()))) {
     forth_.push_back(add(link));
     // Of one way alone the way back is never asked for.
     const bool has_back = topology.figure_of(link).duplex == fabric::Duplex::full;
@@ -68,7 +64,7 @@ std::string TopologyLinks::name_of(events::LinkIndex index) const {
 }
 
 const fabric::RouteTree& TopologyLinks::tree_to(int destination) {
-  if (const auto known = trees_.find(destination); known != trees_.end()) return known->second;
+  if (const auto* known = find_value(trees_, destination)) return *known;
   if (trees_.size() >= trees_kept_max) trees_.clear();
   return trees_.emplace(destination, router_.to(destination)).first->second;
 }
@@ -80,7 +76,7 @@ Passage TopologyLinks::passage(int from, int to, std::uint64_t flow) {
     throw refused("no way from '" + name(from) + "' to '" + name(to) + "'", topology_.id);
   }
   if (policy_ == Ecmp::spray) return all_ways(tree, from);
-  const auto ends = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint64_t>(to);
+  const auto ends = as_uint64(from) << 32 | as_uint64(to);
   return one_way(tree, from, mixed(seed_ ^ mixed(ends ^ mixed(flow))));
 }
 
@@ -99,12 +95,12 @@ Passage TopologyLinks::one_way(const fabric::RouteTree& tree, int from, std::uin
     arcs.clear();
     for (const Arc& arc : router_.next(tree, at)) {
       const Cables cables = cables_of(arc);
-      for (std::uint32_t i = 0; i < cables.count; ++i) {
+      for (const std::uint32_t i : below(cables.count)) {
         choices.push_back(cables.first + i);
         arcs.push_back(arc);
       }
     }
-    const std::uint32_t link = chosen(choices, mixed(flow ^ mixed(static_cast<std::uint64_t>(at))));
+    const std::uint32_t link = chosen(choices, mixed(flow ^ mixed(as_uint64(at))));
     const auto index = as_size(std::ranges::find(choices, link) - choices.begin());
     ++flows_[link];
     hops.push_back({static_cast<LinkIndex>(link), 1});

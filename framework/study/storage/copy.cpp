@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -26,15 +27,14 @@ StudySummary find_study(StudyStore& store, const std::string& name) {
   std::vector<StudySummary> studies = store.list();
   if (studies.empty()) throw refused("there is no study", std::string(store.location()));
   if (name.empty() && studies.size() == 1) return std::move(studies.front());
-  std::vector<std::string> names;
-  for (const StudySummary& study : studies) names.push_back(study.info.name);
+  auto names = mapped(studies, [&](const StudySummary& study) { return study.info.name; });
   const auto it = std::ranges::find(names, name);
   if (it == names.end()) {
     throw refused(
         name.empty() ? "several studies are there; name one" : "there is no study '" + name + "'",
         std::string(store.location()), suggestion(name, names));
   }
-  return std::move(studies[static_cast<std::size_t>(it - names.begin())]);
+  return std::move(studies[as_size(it - names.begin())]);
 }
 
 }  // namespace halmark

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "study/storage/journal_file.hpp"
 #include "study/storage/journal_lock.hpp"
 #include "study/storage/journal_replay.hpp"
@@ -137,8 +137,7 @@ class JournalStudies : public StudyStore, private StudyTransaction {
   StudyInfo create_study(const StudyInfo& study) override {
     std::string directions = "[";
     for (const StudyDirection direction : study.directions) {
-      directions +=
-          (directions.size() > 1 ? "," : "") + std::to_string(static_cast<int>(direction));
+      directions += (directions.size() > 1 ? "," : "") + std::to_string(as_int(direction));
     }
     add(operation(0)
             .add("study_name", json_string(study.name))
@@ -175,7 +174,7 @@ class JournalStudies : public StudyStore, private StudyTransaction {
       }
       Object line = operation(4);
       line.add("study_id", study).add("datetime_start", time_json(row.started_utc));
-      line.add("state", static_cast<int>(row.state));
+      line.add("state", as_int(row.state));
       line.add("value", row.values.size() == 1 ? number_text(row.values[0]) : "null");
       line.add("values", row.values.size() > 1 ? list_of(row.values) : "null");
       if (is_finished(row.state)) line.add("datetime_complete", time_json(row.completed_utc));
@@ -207,7 +206,7 @@ class JournalStudies : public StudyStore, private StudyTransaction {
       if (!c.state) continue;
       // Last, because a finished trial takes no more changes.
       Object line = operation(6);
-      line.add("trial_id", c.id).add("state", static_cast<int>(*c.state));
+      line.add("trial_id", c.id).add("state", as_int(*c.state));
       line.add("values", c.values.empty() ? "null" : list_of(c.values));
       const std::string now = time_json(utc_microseconds_now());
       if (*c.state == TrialState::running) line.add("datetime_start", now);

@@ -11,7 +11,7 @@
 
 #include "core/input/input_kind.hpp"
 #include "core/input/places.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -56,7 +56,7 @@ off_t StudyJournalFile::size() const {
   if (info.st_size < known_bytes_) {
     throw Error(ExitCode::error, "this journal was cut or replaced while it was in use", path_);
   }
-  if (static_cast<std::uint64_t>(info.st_size) > study_input.bytes_max) {
+  if (as_uint64(info.st_size) > study_input.bytes_max) {
     throw refused("has " + std::to_string(info.st_size) + " bytes; the limit of " +
                       std::string(study_input.name) + " is " +
                       std::to_string(study_input.bytes_max),

@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
-#include "core/ranges.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::journal {
@@ -51,7 +51,7 @@ bool locks_hold_everywhere(int fd) {
 std::string link_target(const std::string& link) {
   std::array<char, 4096> text{};
   const ssize_t n = readlink(link.c_str(), text.data(), text.size());
-  return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : std::string();
+  return n > 0 ? std::string(text.data(), as_size(n)) : std::string();
 }
 
 // What moves while a lock is in use: the link or exclusive file itself, and the journal behind it.
@@ -115,7 +115,7 @@ StudyJournalLock::StudyJournalLock(const std::string& path, int fd, const StudyL
     }
     if (seconds_since(since) > times.grace_s) {
       if (remove_link(link_)) {
-        note_ = "a lock that had not moved for " + std::to_string(static_cast<int>(times.grace_s)) +
+        note_ = "a lock that had not moved for " + std::to_string(as_int(times.grace_s)) +
                 " s was taken over";
       }
       since = Clock::now();

@@ -9,7 +9,7 @@
 
 #include "core/json/json.hpp"
 #include "core/json/json_type.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 
@@ -24,8 +24,8 @@ std::string text_of_json(const Json& json) {
 }
 
 void set(Attributes& attributes, const std::string& key, const Json& value) {
-  const auto it = std::ranges::find(attributes, key, &Attributes::value_type::first);
-  if (it != attributes.end()) {
+  auto* it = find_or_null(attributes, key, &Attributes::value_type::first);
+  if (it) {
     it->second = text_of_json(value);
   } else {
     attributes.emplace_back(key, text_of_json(value));
@@ -96,7 +96,7 @@ void set_values(TrialRow& row, const Json& line) {
 
 TrialState state_at(const Json& line) {
   const auto state = line.value("state", 0);
-  if (state < 0 || state >= static_cast<int>(trial_states)) {
+  if (state < 0 || state >= as_int(trial_states)) {
     throw std::invalid_argument("unknown state " + std::to_string(state));
   }
   return static_cast<TrialState>(state);
@@ -174,7 +174,7 @@ void StudyReplay::operate(const Json& line) {
 void StudyReplay::create_study(const Json& line) {
   auto name = line.at("study_name").get<std::string>();
   if (find(name) != nullptr) return;
-  StudyInfo info{.id = static_cast<std::int64_t>(studies_.size()), .name = std::move(name)};
+  StudyInfo info{.id = std::ssize(studies_), .name = std::move(name)};
   for (const Json& direction : line.at("directions")) {
     info.directions.push_back(static_cast<StudyDirection>(direction.get<int>()));
   }
@@ -192,7 +192,7 @@ void StudyReplay::create_trial(const Json& line) {
   Study* study = study_of(line);
   if (study == nullptr) return;
   TrialRow row{.id = next_trial_id(),
-               .number = static_cast<int>(study->trials.size()),
+               .number = as_int(study->trials.size()),
                .state = state_at(line),
                .started_utc = time_of(line, "datetime_start"),
                .completed_utc = time_of(line, "datetime_complete")};
@@ -227,8 +227,8 @@ void StudyReplay::set_param(const Json& line) {
   if (!first->second->is_compatible(*distribution)) return;
   log_.push_back(row->id);
   const double internal = number_of(line.at("param_value_internal"));
-  const auto it = std::ranges::find(row->params, name, &TrialParam::name);
-  if (it != row->params.end()) {
+  auto* it = find_or_null(row->params, name, &TrialParam::name);
+  if (it) {
     *it = {std::move(name), internal, std::move(distribution)};
   } else {
     row->params.push_back({std::move(name), internal, std::move(distribution)});
@@ -252,8 +252,8 @@ void StudyReplay::set_intermediate(const Json& line) {
   if (row == nullptr) return;
   const auto step = line.at("step").get<std::int64_t>();
   const double value = number_of(line.at("intermediate_value"));
-  const auto it = std::ranges::find(row->intermediate, step, [](const auto& v) { return v.first; });
-  if (it != row->intermediate.end()) {
+  auto* it = find_or_null(row->intermediate, step, [](const auto& v) { return v.first; });
+  if (it) {
     it->second = value;
   } else {
     row->intermediate.emplace_back(step, value);
@@ -315,12 +315,12 @@ std::vector<TrialRow> StudyReplay::trials(std::int64_t study, TrialCursor& curso
   for (auto at = as_size(std::max<std::int64_t>(cursor.log_at, 0)); at < log_.size(); ++at) {
     changed.insert(log_[at]);
   }
-  cursor.log_at = static_cast<std::int64_t>(log_.size());
+  cursor.log_at = std::ssize(log_);
   for (const std::int64_t id : changed) {
-    const auto seen = cursor.unfinished.find(id);
+    const auto* seen = find_value(cursor.unfinished, id);
     const TrialRow* row = trial(id);
-    if (seen == cursor.unfinished.end() || row == nullptr) continue;
-    if (row->state != seen->second.state || row->params.size() != seen->second.params) {
+    if (!seen || row == nullptr) continue;
+    if (row->state != seen->state || row->params.size() != seen->params) {
       out.push_back(*row);
     }
   }

@@ -3,7 +3,6 @@
 #include "study/storage/location.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -35,8 +34,8 @@ Scheme scheme_of(const std::string& text) {
 
 // What these say is how Python waits and converts, not which file it is.
 bool is_of_python(std::string_view key) {
-  constexpr std::array<std::string_view, 5> known = {
-      "timeout", "check_same_thread", "isolation_level", "detect_types", "cached_statements"};
+  constexpr std::string_view known[] = {"timeout", "check_same_thread", "isolation_level",
+                                        "detect_types", "cached_statements"};
   return contains(known, key);
 }
 

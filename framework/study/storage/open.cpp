@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/location.hpp"
@@ -50,7 +51,7 @@ const char* direction_name(StudyDirection direction) {
 }
 
 TrialState state_of(std::string_view name, const std::string& location) {
-  for (std::size_t i = 0; i < trial_states; ++i) {
+  for (const auto i : indices(trial_states)) {
     const auto state = static_cast<TrialState>(i);
     if (state_name(state) == name) return state;
   }
@@ -58,7 +59,7 @@ TrialState state_of(std::string_view name, const std::string& location) {
 }
 
 std::shared_ptr<const ParamDistribution> DistributionTexts::parsed(std::string_view text) {
-  if (const auto found = by_text_.find(text); found != by_text_.end()) return found->second;
+  if (const auto* found = find_value(by_text_, text)) return *found;
   auto value = std::make_shared<const ParamDistribution>(parse_distribution(text, location_));
   by_text_.emplace(text, value);
   by_value_.emplace(value, text);
@@ -67,8 +68,8 @@ std::shared_ptr<const ParamDistribution> DistributionTexts::parsed(std::string_v
 
 const std::string& DistributionTexts::text(
     const std::shared_ptr<const ParamDistribution>& distribution) {
-  const auto found = by_value_.find(distribution);
-  if (found != by_value_.end()) return found->second;
+  const auto* found = find_value(by_value_, distribution);
+  if (found) return *found;
   return by_value_.emplace(distribution, distribution_text(*distribution)).first->second;
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/tables.hpp"
@@ -44,7 +44,7 @@ struct Details {
     for (const TrialParam& param : of) {
       put(params, {id, param.name, finite(param.internal), texts.text(param.distribution)});
     }
-    for (std::size_t i = 0; i < objectives.size(); ++i) {
+    for (const auto i : indices(objectives)) {
       put(values, {id, i, finite(objectives[i]), value_type_name(objectives[i])});
     }
     for (const auto& [key, text] : user_attributes) put(user, {id, key, text});
@@ -71,8 +71,8 @@ class SqlStudies : public StudyStore, private StudyTransaction {
       for (const sql::Row& row :
            exec("SELECT study_id, state, count(*) FROM trials GROUP BY study_id, state")) {
         const std::int64_t study = row[0].integer();
-        const auto it = std::ranges::find(out, study, [](const auto& s) { return s.info.id; });
-        if (it == out.end()) continue;
+        auto* it = find_or_null(out, study, [](const auto& s) { return s.info.id; });
+        if (!it) continue;
         const TrialState state = state_of(row[1].text(), session_->location());
         it->counts[as_size(state)] = row[2].integer();
       }
@@ -148,7 +148,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
 
   TrialRow trial_of(const sql::Row& row) {
     return {.id = row[0].integer(),
-            .number = static_cast<int>(row[1].integer()),
+            .number = as_int(row[1].integer()),
             .state = state_of(row[2].text(), session_->location()),
             .started_utc = row[3].text(),
             .completed_utc = row[4].text()};
@@ -168,7 +168,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
       }
     }
     cursor.version = version;
-    cursor.log_at = static_cast<std::int64_t>(log_.size());
+    cursor.log_at = std::ssize(log_);
     std::vector<TrialRow> out;
     if (suspects.empty()) return out;
     each(
@@ -195,8 +195,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
   void load(std::vector<TrialRow>& rows, bool is_first) {
     if (rows.empty()) return;
     const bool is_whole = is_first && session_->dialect() == sql::Dialect::sqlite;
-    const std::string ids =
-        is_whole ? "" : id_list(session_->dialect(), rows, [](const TrialRow& r) { return r.id; });
+    const std::string ids = is_whole ? "" : id_list(session_->dialect(), rows, &TrialRow::id);
     const auto beside = [&](const std::string& columns, const std::string& order, auto add) {
       std::size_t at = 0;
       const sql::Visit visit = [&](const sql::Row& row) {
@@ -297,7 +296,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
     exec("SELECT study_id FROM studies WHERE study_id = ? {lock}", study);
     const sql::Rows last =
         exec("SELECT number FROM trials WHERE study_id = ? ORDER BY trial_id DESC LIMIT 1", study);
-    return last.empty() ? 0 : static_cast<int>(last[0][0].integer()) + 1;
+    return last.empty() ? 0 : as_int(last[0][0].integer()) + 1;
   }
 
   void create(std::int64_t study, std::span<TrialRow> rows) override {
@@ -317,7 +316,7 @@ class SqlStudies : public StudyStore, private StudyTransaction {
         trials);
     Details details;
     std::vector<std::int64_t> running;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const auto i : indices(rows)) {
       TrialRow& row = rows[i];
       row.id = ids.at(i);
       details.add(row.id, row.params, row.values, row.user, row.system, texts_);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/open.hpp"
 #include "study/storage/sqlite_file.hpp"
@@ -30,7 +31,7 @@ CopiedStudies read_whole(const std::string& path) {
   const auto store = open_study_store("sqlite:" + path, StudyAccess::existing);
   for (const StudySummary& study : store->list()) {
     TrialCursor cursor;
-    out.trials += static_cast<std::int64_t>(store->trials(study.info.id, cursor).size());
+    out.trials += as_int64(store->trials(study.info.id, cursor).size());
     ++out.studies;
   }
   return out;

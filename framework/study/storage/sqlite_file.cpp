@@ -11,6 +11,7 @@
 
 #include "core/input/file_kind.hpp"
 #include "core/input/places.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "study/storage/backends.hpp"
@@ -36,7 +37,7 @@ void judge_header(const std::string& path) {
     throw other_kind(beginning_of(path), path, "a database of studies");
   }
   const std::uint32_t id = header->application_id;
-  if (id == static_cast<std::uint32_t>(journal_application_id)) {
+  if (id == as_uint32(journal_application_id)) {
     throw refused("this is a results database; studies have a file of their own", path,
                   "its studies are in sqlite:" + path + ".study");
   }
@@ -58,7 +59,7 @@ int wait_for_turn(void* argument, int count) {
   const auto now = std::chrono::steady_clock::now();
   if (count == 0) turn.since = now;
   if (now - turn.since > StudyTurn::wait_max) return 0;
-  const auto jitter = static_cast<std::uint64_t>(now.time_since_epoch().count()) / 64 % 4;
+  const auto jitter = as_uint64(now.time_since_epoch().count()) / 64 % 4;
   std::this_thread::sleep_for(std::chrono::microseconds(200 * (1 + jitter)) *
                               std::min(count + 1, 10));
   return 1;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/text.hpp"
@@ -169,7 +170,7 @@ class StudySalvage {
 
   static void store(SQLite::Statement& row, SQLite::Statement& insert) {
     insert.clearBindings();
-    for (int i = 0; i < row.getColumnCount(); ++i) {
+    for (const int i : below(row.getColumnCount())) {
       const SQLite::Column value = row.getColumn(i);
       if (value.isNull()) continue;
       if (value.isInteger()) insert.bind(i + 1, value.getInt64());

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "tune/certify/proof_context.hpp"
@@ -38,7 +38,7 @@ KernelEvidence evidence_of(const std::vector<Measurement>& rows) {
     out.rounds.push_back(m.round);
     out.medians.push_back(m.duration_ns_median);
   }
-  const auto n = static_cast<int>(out.medians.size());
+  const auto n = as_int(out.medians.size());
   out.confidence = n < 6 ? 1 - std::ldexp(1.0, 1 - n) : 0.95;
   return out;
 }
@@ -68,7 +68,7 @@ CertifyChooser::CertifyChooser(const TunePlan& plan, const CertifySettings& sett
   facts_.evidence.resize(steps_.cases.size());
   const auto latency = std::ranges::find(steps_.certified, Objective::latency);
   if (latency != steps_.certified.end()) {
-    facts_.run_objective = static_cast<std::int32_t>(latency - steps_.certified.begin());
+    facts_.run_objective = as_int(latency - steps_.certified.begin());
   }
   for (const CertifyKernel& k : steps_.problem.kernels) cost_of_all_ += k.cost;
 }
@@ -114,15 +114,15 @@ bool CertifyChooser::tell_stored(MeasuredSource& source) {
     rows[m.kernel_case.key()].insert_or_assign(round, std::move(m));
   }
   bool is_new = false;
-  for (std::size_t k = 0; k < steps_.cases.size(); ++k) {
+  for (const auto k : indices(steps_.cases)) {
     if (certifier_.kernels()[k].status != KernelStatus::unmeasured) continue;
-    const auto known = rows.find(steps_.cases[k].key());
-    if (known == rows.end()) continue;
+    const auto* known = find_value(rows, steps_.cases[k].key());
+    if (!known) continue;
     if (source.rows(steps_.cases[k]).empty()) {
-      for (const auto& [round, row] : known->second) source.add(row);
+      for (const auto& [round, row] : *known) source.add(row);
     }
     if (!source.latency(steps_.cases[k])) continue;
-    tell(static_cast<std::int32_t>(k), source);
+    tell(as_int(k), source);
     is_new = true;
   }
   return is_new;
@@ -159,7 +159,7 @@ void CertifyChooser::check(std::uint64_t combination, const Evaluation& e,
   const std::vector<double> expected = minimised(*e.estimate, steps_.certified);
   std::vector<double> composed(expected.size());
   certifier_.configurations().compose(combination, times, composed);
-  for (std::size_t j = 0; j < expected.size(); ++j) {
+  for (const auto j : indices(expected)) {
     if (std::abs(composed[j] - expected[j]) <= 1e-9 * std::abs(expected[j])) continue;
     throw Error(ExitCode::error, "the composition of " + e.configuration.key() +
                                      " is not what its proof would state");

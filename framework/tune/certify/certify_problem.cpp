@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
 #include "expression/expression.hpp"
@@ -105,8 +105,8 @@ class Product {
 
  private:
   void add(const SearchDomain& domain) {
-    const auto known = std::ranges::find(domains_, domain.name, &SearchDomain::name);
-    if (known == domains_.end()) {
+    auto* known = find_or_null(domains_, domain.name, &SearchDomain::name);
+    if (!known) {
       domains_.push_back({.name = domain.name, .values = domain.values});
       return;
     }
@@ -124,8 +124,7 @@ class Product {
 class Exclusions {
  public:
   Exclusions(const TunePlan& plan, const Product& product) {
-    std::vector<std::string> names;
-    for (const SearchDomain& d : product.domains()) names.push_back(d.name);
+    auto names = mapped(product.domains(), &SearchDomain::name);
     for (const TuneProblem& p : plan.problems()) {
       for (const StatedConstraint& c : p.description().constraints) {
         const std::string text = "phase != \"" + p.name() + "\" or (" + c.expression + ")";
@@ -133,9 +132,9 @@ class Exclusions {
         expressions_.emplace_back(text, names, std::map<std::string, ParamValue>{}, c.name);
       }
     }
-    of_another_phase_ = static_cast<std::int32_t>(stated_.size());
+    of_another_phase_ = as_int(stated_.size());
     stated_.push_back({"of_another_phase", ""});
-    impossible_ = static_cast<std::int32_t>(stated_.size());
+    impossible_ = as_int(stated_.size());
     stated_.push_back({"impossible_or_out_of_memory", ""});
   }
 
@@ -143,10 +142,10 @@ class Exclusions {
   std::int32_t of_another_phase() const { return of_another_phase_; }
   std::int32_t impossible() const { return impossible_; }
   std::optional<std::int32_t> broken(const std::vector<ParamValue>& values) const {
-    std::vector<Operand> operands;
-    for (const ParamValue& v : values) operands.push_back(Operand::of(v));
-    for (std::size_t i = 0; i < expressions_.size(); ++i) {
-      if (expressions_[i].evaluate(operands) == Truth::no) return static_cast<std::int32_t>(i);
+    std::vector<Operand> operands =
+        mapped(values, [&](const ParamValue& v) { return Operand::of(v); });
+    for (const auto i : indices(expressions_)) {
+      if (expressions_[i].evaluate(operands) == Truth::no) return as_int(i);
     }
     return std::nullopt;
   }
@@ -213,9 +212,9 @@ class Translation {
   }
 
   void add_combinations() {
-    for (std::uint64_t c = 0; c < product_.total(); ++c) {
+    for (const std::uint64_t c : below(product_.total())) {
       const std::vector<ParamValue> values = product_.values(c);
-      out_.problem.front_of.push_back(static_cast<std::int32_t>(product_.problem(values)));
+      out_.problem.front_of.push_back(as_int(product_.problem(values)));
       out_.problem.broken.push_back(added(c, values));
     }
   }
@@ -240,7 +239,7 @@ class Translation {
   std::int32_t peak_index(const roofline::Ceiling& ceiling) {
     std::vector<BoundPeak>& peaks = out_.problem.peaks;
     const auto at = std::ranges::find(peaks, ceiling.name, &BoundPeak::id);
-    const auto index = static_cast<std::int32_t>(at - peaks.begin());
+    const auto index = as_int(at - peaks.begin());
     if (at == peaks.end()) {
       const bool is_operations = ceiling.level == roofline::Level::compute;
       peaks.push_back({.id = ceiling.name,
@@ -262,7 +261,7 @@ class Translation {
     const CampaignCost cost =
         predict_cost(out_.cases, measure.rounds, sample_rule(measure), device, target.cores);
     const CaseBounds bounds({.device = device, .threads = target.cores});
-    for (std::size_t k = 0; k < out_.cases.size(); ++k) {
+    for (const auto k : indices(out_.cases)) {
       const CaseBound of_case = bounds.of(out_.cases[k]);
       CertifyKernel kernel{.key = out_.cases[k].key(),
                            .operations = of_case.work.matmul_flops,

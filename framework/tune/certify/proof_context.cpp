@@ -3,9 +3,9 @@
 #include "tune/certify/proof_context.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "plan/device/device_file.hpp"
 
 namespace halmark::tune {
@@ -31,8 +31,7 @@ bool has_bf16(const StepsToCertify& steps) {
 
 // The plan hashes the keys of its kernels in their own order, the proof numbers them by first use.
 Json kernel_order(const StepsToCertify& steps) {
-  std::vector<std::size_t> out(steps.cases.size());
-  std::iota(out.begin(), out.end(), std::size_t{0});
+  auto out = mapped(indices(steps.cases), std::identity());
   std::ranges::sort(out, {},
                     [&steps](std::size_t k) -> const KernelCase& { return steps.cases[k]; });
   return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -13,10 +14,10 @@ namespace {
 
 const FoundPlugin* plugin_that_offers(const std::vector<FoundPlugin>& found,
                                       const OfferedDevice& row) {
-  const auto at = std::ranges::find_if(found, [&](const FoundPlugin& p) {
+  const auto* at = find_or_null(found, true, [&](const FoundPlugin& p) {
     return p.is_loaded() && p.description->name == row.backend;
   });
-  return at == found.end() ? nullptr : &*at;
+  return at;
 }
 
 std::size_t measurable_ops() {
@@ -128,8 +129,7 @@ class DevicesHere {
   const std::vector<FoundPlugin>& found_;
   const LocalMachine& host_;
   report::TextTable table_{
-      {"device", "backend", "kind", "status", "memory", "ops", "peaks", "what"},
-      {false, false, false, false, true, false, false, false}};
+      {"device", "backend", "kind", "status", ">memory", "ops", "peaks", "what"}};
   Json devices_ = Json::array();
 };
 

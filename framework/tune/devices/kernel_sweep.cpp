@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "tune/search/kernels/asked_variants.hpp"
@@ -46,8 +47,8 @@ std::vector<BackendQuestion> offered_questions(const KernelSweep& sweep,
         return d.place.backend == choice.kernel_case.backend && !d.plugin_path.empty();
       });
       if (own == devices.devices().end()) continue;
-      const auto plugin = std::ranges::find(found, own->plugin_path, &FoundPlugin::path);
-      if (plugin != found.end()) add_variants(sweep, *plugin, choice, question);
+      const auto* plugin = find_or_null(found, own->plugin_path, &FoundPlugin::path);
+      if (plugin) add_variants(sweep, *plugin, choice, question);
     }
   }
   return out;
@@ -61,9 +62,9 @@ std::vector<report::BackendComparison> compare_backends(std::span<const BackendQ
   for (const BackendQuestion& question : questions) {
     std::vector<report::BackendTime> times;
     for (const BackendChoice& choice : question.choices) {
-      const auto found = points.find(choice.kernel_case.key());
-      if (found == points.end()) continue;  // not tried within the budget
-      times.push_back({choice.backend, choice.variant, found->second});
+      const auto* found = find_value(points, choice.kernel_case.key());
+      if (!found) continue;  // not tried within the budget
+      times.push_back({choice.backend, choice.variant, *found});
     }
     const Dtype dtype =
         find_contract(question.problem.op)->work(question.problem.params).compute_dtype;

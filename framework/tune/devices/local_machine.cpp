@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/input/places.hpp"
+#include "core/lists.hpp"
 #include "host/machine_text.hpp"
 #include "host/partition.hpp"
 #include "host/process/run_memory.hpp"
@@ -77,8 +78,8 @@ MachineIdentity LocalMachine::identity() const {
 void rows_are_of(LocalMachine& machine, const FoundPlugin& plugin, const std::string& device) {
   if (!plugin.description) return;
   const auto& devices = plugin.description->devices;
-  const auto found = std::ranges::find(devices, device, &protocol::DeviceDescription::id);
-  if (found != devices.end()) measure_on(machine, *found);
+  const auto* found = find_or_null(devices, device, &protocol::DeviceDescription::id);
+  if (found) measure_on(machine, *found);
 }
 
 Target target_of(const LocalMachine& machine, const std::string& backend, const std::string& device,

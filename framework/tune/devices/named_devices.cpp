@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "host/plugin/plugin_choice.hpp"
 #include "journal/sqlite/writer_lock.hpp"
@@ -103,9 +103,7 @@ std::string NamedDevices::fingerprint() const {
 }
 
 std::vector<std::string> NamedDevices::lines() const {
-  std::vector<std::string> out;
-  for (const NamedDevice& own : devices_) out.push_back(own.line);
-  return out;
+  return mapped(devices_, &NamedDevice::line);
 }
 
 LocalMachine NamedDevices::as_machine() const {
@@ -143,9 +141,9 @@ void NamedDevices::measure_with(KernelMeasuring& measuring) {
 std::vector<UsedPeaks> NamedDevices::used_peaks() const {
   std::vector<UsedPeaks> out;
   for (const NamedDevice& own : devices_) {
-    const auto known = peaks_.find(own.place.text());
-    if (known == peaks_.end()) continue;
-    out.push_back({.device_text = device_text(known->second.device()),
+    const auto* known = find_value(peaks_, own.place.text());
+    if (!known) continue;
+    out.push_back({.device_text = device_text(known->device()),
                    .threads = own.machine.cores,
                    .devices = {own.place.text()}});
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
@@ -151,9 +152,8 @@ report::View paths_view(std::span<const OpPath> paths) {
                           std::vector<bool>(7, false));
   std::vector<OpPath> lines;
   for (const OpPath& path : paths) {
-    const auto same =
-        std::ranges::find_if(lines, [&](const OpPath& l) { return is_same_path(l, path); });
-    if (same == lines.end()) {
+    auto* same = find_or_null(lines, true, [&](const OpPath& l) { return is_same_path(l, path); });
+    if (!same) {
       lines.push_back(path);
     } else {
       same->types += ", " + path.types;

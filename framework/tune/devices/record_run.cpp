@@ -41,7 +41,7 @@ void measure_for_record(const RecordRequest& request, const LocalMachine& machin
   const double all_s = request.minutes * 60;
   const std::vector<KernelCase> cases = asked_cases(request);
   if (request.minutes < 2) measuring.rounds = 1;
-  const auto trials = cases.size() * static_cast<std::size_t>(measuring.rounds);
+  const auto trials = cases.size() * as_size(measuring.rounds);
   measuring.seconds = sampling_s(0.6 * all_s, trials);
   measure_kernels(cases, measuring);
   Target target = target_of(machine, request.backend, request.device, {});

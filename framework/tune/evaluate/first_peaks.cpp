@@ -1,5 +1,6 @@
 #include "tune/evaluate/first_peaks.hpp"
 
+#include "core/lists.hpp"
 #include "plan/device/device_file.hpp"
 
 namespace halmark::tune {
@@ -15,13 +16,13 @@ FirstPeaks::FirstPeaks(const Store& store, std::int64_t run, const Target& targe
 }
 
 CaseBound FirstPeaks::of(const KernelCase& kernel_case) const {
-  const auto own = bounds_.find(kernel_case.backend + ':' + kernel_case.device);
-  return (own == bounds_.end() ? unbounded_ : own->second).of(kernel_case);
+  const auto* own = find_value(bounds_, kernel_case.backend + ':' + kernel_case.device);
+  return (!own ? unbounded_ : *own).of(kernel_case);
 }
 
 const Device* FirstPeaks::device(const KernelCase& kernel_case) const {
-  const auto own = devices_.find(kernel_case.backend + ':' + kernel_case.device);
-  return own == devices_.end() ? nullptr : &own->second;
+  const auto* own = find_value(devices_, kernel_case.backend + ':' + kernel_case.device);
+  return own;
 }
 
 }  // namespace halmark::tune

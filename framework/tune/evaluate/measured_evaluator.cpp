@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/lists.hpp"
 #include "core/version.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "plan/device/device_file.hpp"
@@ -90,9 +91,8 @@ void MeasuredEvaluator::begin_run() {
 }
 
 bool MeasuredEvaluator::is_of_this_build(const Measurement& row) const {
-  const auto own = context_.plugins.hashes.find(row.kernel_case.backend);
-  const std::string& hash =
-      own == context_.plugins.hashes.end() ? context_.plugin_hash : own->second;
+  const auto* own = find_value(context_.plugins.hashes, row.kernel_case.backend);
+  const std::string& hash = !own ? context_.plugin_hash : *own;
   return row.plugin_hash.empty() || row.plugin_hash == hash;
 }
 
@@ -102,8 +102,8 @@ void MeasuredEvaluator::store_peaks() {
     if (peaks_) store_peaks(*peaks_, target, false);
   }
   for (const Target& named : target.named) {
-    const auto own = peaks_of_named_.find(named.device_text());
-    if (own != peaks_of_named_.end()) store_peaks(own->second, named, true);
+    const auto* own = find_value(peaks_of_named_, named.device_text());
+    if (own) store_peaks(*own, named, true);
   }
   stored_revision_ = revision_of_named();
 }
@@ -161,21 +161,20 @@ std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelC
   if (context_.fleet != nullptr) {
     // Who measures commits the rows, judged by peaks of its own.
     rows = context_.fleet->measure(run_, cases, plan_.sweep().measure, options);
-    new_rows_ += static_cast<std::size_t>(std::ranges::count_if(rows, [&](const Measurement& m) {
+    new_rows_ += as_size(std::ranges::count_if(rows, [&](const Measurement& m) {
       return !stored_.contains({m.kernel_case.key(), m.round});
     }));
   } else {
     rows = Campaign(std::move(options)).run(cases);
   }
-  rows_.insert(rows_.end(), rows.begin(), rows.end());
+  append_all(rows_, rows);
   if (revision_of_named() == bounding_revision_) return rows;
   bounding_revision_ = revision_of_named();
   if (peaks_) source_.bound_by({.device = &peaks_->device(), .threads = plan_.target().cores});
   for (const Target& named : plan_.target().named) {
-    const auto own = peaks_of_named_.find(named.device_text());
-    if (own == peaks_of_named_.end()) continue;
-    source_.bound_by(named.device_text(),
-                     {.device = &own->second.device(), .threads = named.cores});
+    const auto* own = find_value(peaks_of_named_, named.device_text());
+    if (!own) continue;
+    source_.bound_by(named.device_text(), {.device = &own->device(), .threads = named.cores});
   }
   return rows;
 }
@@ -234,11 +233,11 @@ std::optional<TrialTime> MeasuredEvaluator::measured_when(const Configuration& c
   if (!entry.composer) return std::nullopt;
   std::optional<TrialTime> out;
   for (const KernelCase& k : entry.composer->kernels()) {
-    const auto it = kernel_times_.find(k.key());
-    if (it == kernel_times_.end()) continue;
-    if (!out) out = it->second;
-    out->began = std::min(out->began, it->second.began);
-    out->ended = std::max(out->ended, it->second.ended);
+    const auto* it = find_value(kernel_times_, k.key());
+    if (!it) continue;
+    if (!out) out = *it;
+    out->began = std::min(out->began, it->began);
+    out->ended = std::max(out->ended, it->ended);
   }
   return out;
 }
@@ -254,9 +253,7 @@ Evaluation MeasuredEvaluator::composed(const Configuration& configuration) {
 
 std::vector<Evaluation> MeasuredEvaluator::evaluate(std::span<const Configuration> configurations) {
   chooser_.measure(configurations, composers_, source_);
-  std::vector<Evaluation> out;
-  for (const Configuration& c : configurations) out.push_back(composed(c));
-  return out;
+  return mapped(configurations, [&](const Configuration& c) { return composed(c); });
 }
 
 }  // namespace halmark::tune

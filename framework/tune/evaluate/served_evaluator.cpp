@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/lists.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::tune {
@@ -66,7 +67,7 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
 std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration> configurations) {
   std::vector<Evaluation> out(configurations.size());
   times_.assign(configurations.size(), {});
-  for (std::size_t i = 0; i < configurations.size(); ++i) {
+  for (const auto i : indices(configurations)) {
     times_[i].began = std::chrono::system_clock::now();
     out[i] = evaluated(simulates_all_ ? events_ : pricer_, configurations[i]);
     times_[i].ended = std::chrono::system_clock::now();
@@ -104,7 +105,7 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
     for (const Operator& op : graph->operators) {
       const auto latency = latency_of(latencies_, op);
       if (!latency) continue;
-      const double ns = static_cast<double>(op.count) * latency->ns;
+      const double ns = as_double(op.count) * latency->ns;
       out.shares[latency->provenance] += ns;
       total += ns;
       step_ns += ns;

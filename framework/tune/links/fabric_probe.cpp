@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "core/json/json.hpp"
@@ -43,8 +42,7 @@ class Prober {
         load_before_(load_now()),
         links_({"link", "one way, p50", "p99", "bandwidth", "slowest 1 %", "how"},
                {false, true, true, true, true, false}),
-        collectives_({"collective", "size", "measured", "modelled", "error"},
-                     {false, true, true, true, true}) {}
+        collectives_({"collective", ">size", ">measured", ">modelled", ">error"}) {}
 
   // First what may be missing: nobody waits for a measurement that ends with a refusal.
   ProbedFabric run() {

@@ -2,6 +2,7 @@
 // that a search really asks for, never for a whole space.
 #include "tune/plan/composers.hpp"
 
+#include "core/lists.hpp"
 #include "model/pricing/memory.hpp"
 #include "tune/plan/rank_places.hpp"
 
@@ -28,8 +29,8 @@ Composers::Entry Composers::made(const Configuration& configuration) const {
 }
 
 const Composers::Entry& Composers::of(const Configuration& configuration) {
-  const auto known = entries_.find(configuration);
-  if (known != entries_.end()) return known->second;
+  const auto* known = find_value(entries_, configuration);
+  if (known) return *known;
   const Entry& entry = entries_.emplace(configuration, made(configuration)).first->second;
   if (entry.composer && target_.in_stack) {
     for (const KernelCase& k : entry.composer->kernels()) {
@@ -40,11 +41,11 @@ const Composers::Entry& Composers::of(const Configuration& configuration) {
 }
 
 std::span<const Stack> Composers::stacks_of(const KernelCase& kernel_case) {
-  const auto first = first_with_.find(kernel_case);
-  if (first == first_with_.end()) return {};
-  const auto [it, is_new] = short_stacks_.try_emplace(first->second);
+  const auto* first = find_value(first_with_, kernel_case);
+  if (!first) return {};
+  const auto [it, is_new] = short_stacks_.try_emplace(*first);
   if (is_new) {
-    const OperatorGraph& graph = first->second->graph();
+    const OperatorGraph& graph = (*first)->graph();
     it->second = build_short_stacks(graph, target_.placement(graph.configuration));
   }
   return it->second;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/spec/model_spec.hpp"
@@ -62,7 +62,7 @@ std::optional<std::int64_t> room_tokens(const ModelSpec& spec, const Deployment&
                       as_double(d.rank.weights + d.rank.activations);
   const double share = room / as_double(largest->kv_bytes);
   if (share >= 1) return std::nullopt;
-  const auto tokens = static_cast<std::int64_t>(share * as_double(*spec.max_position));
+  const auto tokens = as_int64(share * as_double(*spec.max_position));
   return std::max(tokens / step * step, admission_of(c).longest);
 }
 

@@ -1,9 +1,9 @@
 #include "tune/plan/deployment_options.hpp"
 
-#include <charconv>
 #include <cmath>
 
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 #include "tune/plan/known_plan.hpp"
 
@@ -13,13 +13,12 @@ namespace {
 std::int64_t imbalance_ppm(const std::string& text) {
   if (text == "balanced") return Workload::balanced_ppm;
   if (text == "uniform") return 0;
-  double factor = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  if (error != std::errc() || end != text.data() + text.size() || !(factor >= 1) || factor > 1e6) {
+  const auto factor = read_number<double>(text);
+  if (!factor || !(*factor >= 1) || *factor > 1e6) {
     throw refused("--expert-imbalance is '" + printable(text) + "'", {},
                   "balanced, uniform or a factor from 1 on");
   }
-  return std::llround(factor * 1e6);
+  return std::llround(*factor * 1e6);
 }
 
 }  // namespace

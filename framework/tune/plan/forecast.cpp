@@ -1,13 +1,12 @@
 #include "tune/plan/forecast.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "measure/campaign/predict_cost.hpp"
 #include "plan/toml/trim.hpp"
 #include "search/sampler.hpp"
@@ -25,16 +24,13 @@ CampaignCost cost_of(const TunePlan& plan, std::span<const KernelCase> kernels) 
 }
 
 std::vector<double> of_all_rounds(const TunePlan& plan, const CampaignCost& cost) {
-  std::vector<double> out;
-  for (const double one_round : cost.case_seconds) {
-    out.push_back(one_round * plan.sweep().measure.rounds);
-  }
-  return out;
+  return mapped(cost.case_seconds,
+                [&](const double one_round) { return one_round * plan.sweep().measure.rounds; });
 }
 
 std::vector<Configuration> all_of(const TuneProblem& problem) {
   std::vector<Configuration> out;
-  for (std::uint64_t i = 0; i < problem.space().size(); ++i) {
+  for (const std::uint64_t i : below(problem.space().size())) {
     out.push_back(problem.at(problem.space().point(i)));
   }
   return out;
@@ -55,7 +51,7 @@ struct Group {
 };
 
 bool is_degree(std::string_view parameter) {
-  static constexpr std::array<std::string_view, 5> degrees = {"dp", "tp", "pp", "ep", "cp"};
+  static constexpr std::string_view degrees[] = {"dp", "tp", "pp", "ep", "cp"};
   return contains(degrees, parameter);
 }
 
@@ -75,12 +71,12 @@ class Groups {
  public:
   explicit Groups(const TunePlan& plan) : plan_(plan) {
     const std::vector<KernelCase>& kernels = plan.forecast().kernels;
-    for (std::size_t k = 0; k < kernels.size(); ++k) {
-      kernels_[kernels[k]] = static_cast<std::int32_t>(k);
+    for (const auto k : indices(kernels)) {
+      kernels_[kernels[k]] = as_int(k);
     }
-    for (std::size_t p = 0; p < plan.problems().size(); ++p) {
+    for (const auto p : indices(plan.problems())) {
       const Space& space = plan.problems()[p].space();
-      for (std::uint64_t i = 0; i < space.size(); ++i) add(p, space.point(i));
+      for (const std::uint64_t i : below(space.size())) add(p, space.point(i));
     }
     for (Group& g : groups_) {
       std::ranges::sort(g.trim.kernels);
@@ -122,7 +118,7 @@ Forecast forecast_of(const TunePlan& plan) {
   out.is_whole = plan.configurations() <= forecast_configurations_max;
   for (const TuneProblem& problem : plan.problems()) {
     const auto found = out.is_whole ? all_of(problem) : first_batch(plan, problem);
-    out.configurations.insert(out.configurations.end(), found.begin(), found.end());
+    append_all(out.configurations, found);
   }
   out.kernels = plan.composers().kernels(out.configurations);
   if (const auto& nightly = plan.sweep().nightly) {
@@ -144,8 +140,7 @@ std::vector<double> case_seconds(const TunePlan& plan, std::span<const KernelCas
 
 Trimmed trim_to_budget(const TunePlan& plan) {
   const Groups groups(plan);
-  std::vector<TrimGroup> asked;
-  for (const Group& g : groups.groups()) asked.push_back(g.trim);
+  std::vector<TrimGroup> asked = mapped(groups.groups(), &Group::trim);
   const CampaignCost cost = cost_of(plan, plan.forecast().kernels);
   const std::vector<double> seconds = of_all_rounds(plan, cost);
   const double all_cases = std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -154,7 +149,7 @@ Trimmed trim_to_budget(const TunePlan& plan) {
   Trimmed out{.problems = {}, .left_out = result.left_out};
   for (std::size_t p = 0; p < plan.problems().size(); ++p) {
     std::vector<StatedConstraint> constraints;
-    for (std::size_t g = 0; g < asked.size(); ++g) {
+    for (const auto g : indices(asked)) {
       const Group& group = groups.groups()[g];
       if (result.is_kept[g] || group.problem != p) continue;
       constraints.push_back({"trimmed_to_budget", group.constraint, {}});

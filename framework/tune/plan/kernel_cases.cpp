@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/chosen/winner.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/example.hpp"
 #include "plan/param_grid.hpp"
@@ -22,7 +22,7 @@ void apply_dtype(const OpContract& contract, Dtype dtype, Params& params) {
     // The field's pairs: s8 products accumulate in s32; the quantiser starts from floats.
     if (dtype == Dtype::s8 && contract.name().ends_with("gemm") && is_output) value = Dtype::s32;
     if (spec.fallback) continue;
-    params.set(spec.name, static_cast<std::int64_t>(value));
+    params.set(spec.name, as_int64(value));
   }
 }
 
@@ -34,7 +34,7 @@ KernelCase case_of(const CaseRequest& request, const OpContract& contract, Param
                                                         : CacheMode::rotate_const;
   const Problem problem = complete_problem({request.op, params});
   // The ranks of a collective are shards: each has its own part of the device.
-  const int ranks = static_cast<int>(problem.params.value_or("ranks", 1));
+  const int ranks = as_int(problem.params.value_or("ranks", 1));
   const int shards = std::max(request.shards, ranks);
   return {.problem = problem,
           .kernel = request.kernel,
@@ -123,8 +123,7 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request, std::span<const
     own.backend = place.backend;
     own.device = place.device;
     own.parts = place.parts;
-    own.shards =
-        static_cast<int>(std::ranges::count(on, place.device_text(), &ShardPlace::device_text));
+    own.shards = as_int(std::ranges::count(on, place.device_text(), &ShardPlace::device_text));
     for (KernelCase& k : kernel_cases(own)) {
       if (!contains(out, k)) out.push_back(std::move(k));
     }
@@ -154,13 +153,13 @@ KernelCase executed_case(const Problem& problem, double constant_bytes, const Ta
   constexpr std::int64_t sets_max = 1024;  // each is prepared by the plugin
   const Problem complete = complete_problem(problem);
   const double own = find_contract(complete.op)->work(complete.params).constant_bytes;
-  const auto ring = std::min(target.ring_bytes(1), static_cast<std::int64_t>(constant_bytes));
+  const auto ring = std::min(target.ring_bytes(1), as_int64(constant_bytes));
   return {.problem = complete,
           .config = {},
           .kernel = {},
           .backend = target.backend,
           .device = target.device,
-          .sets = ring_sets(ring, static_cast<std::int64_t>(own), sets_max),
+          .sets = ring_sets(ring, as_int64(own), sets_max),
           .neighbours = {}};
 }
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "plan/device/device_file.hpp"
@@ -20,7 +19,7 @@ Target priced_target(const Sweep& sweep, Device device) {
   Target out;
   out.backend = device.id;
   out.datasheet = std::move(device);
-  out.memory_bytes = static_cast<std::int64_t>(usable);
+  out.memory_bytes = as_int64(usable);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/fabric_file.hpp"
@@ -48,7 +49,7 @@ std::optional<fabric::Topology> named_fabric(const std::string& name, const std:
                                              const std::vector<std::filesystem::path>& fabrics) {
   if (name.empty()) return std::nullopt;
   fabric::Topology out = read(name, where, fabrics);
-  const auto has = static_cast<std::int64_t>(out.devices().size());
+  const auto has = as_int64(out.devices().size());
   const std::int64_t wanted = devices.empty() ? 0 : std::ranges::max(devices);
   if (wanted > has) {
     throw refused(fmt::format("fabric '{}' does not fit the configuration: it has {} devices, and "

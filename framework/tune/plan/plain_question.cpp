@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/text/text.hpp"
@@ -135,7 +136,7 @@ class Question {
 
   // What belongs to no model: this machine, and the tools around a measurement.
   std::string without_model() const {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 24> lines = {{
+    constexpr std::pair<std::string_view, std::string_view> lines[] = {
         {"nightly", "explain nightly"},
         {"night", "explain nightly"},
         {"ci", "explain nightly"},
@@ -160,7 +161,7 @@ class Question {
         {"hardware", "devices --known"},
         {"list", "models"},
         {"page", "serve"},
-    }};
+    };
     if (!devices_.empty()) {
       return says({"compare", "compared", "vs", "versus", "than"})
                  ? "compare-devices " + devices_[0] + " DEVICE"
@@ -193,7 +194,7 @@ class Question {
   }
 
   bool says(Names names) const {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
+    for (const auto i : indices(words_)) {
       if (is_one_of(i, names)) return true;
     }
     return false;
@@ -211,7 +212,7 @@ class Question {
           is_free = is_free && !used_[k];
         }
         if (!is_free || !has(run, std::isdigit) || !take(run, i)) continue;
-        std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(i), n, true);
+        std::fill_n(used_.begin() + as_int64(i), n, true);
       }
     }
   }
@@ -266,7 +267,7 @@ class Question {
     std::vector<std::string> known;
     for (const ModelListing& listing : list_models(folders)) {
       known.push_back(listing.id);
-      known.insert(known.end(), listing.aliases.begin(), listing.aliases.end());
+      append_all(known, listing.aliases);
     }
     // "llama 70b": the newest of that family and size.
     each_run(3, [&](const std::string& run, std::size_t) {
@@ -312,7 +313,7 @@ class Question {
 
   // A limit, or a measured time that the question is about.
   void find_durations() {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
+    for (const auto i : indices(words_)) {
       const std::string duration = duration_at(i);
       if (duration.empty()) continue;
       const bool is_first = is_near(i, {"ttft"});
@@ -330,7 +331,7 @@ class Question {
   }
 
   void find_numbers() {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
+    for (const auto i : indices(words_)) {
       const std::string number = used_[i] ? "" : number_of(lower(words_[i]));
       if (number.empty()) continue;
       const std::size_t next = i + (is_one_of(i + 1, {"tokens", "concurrent", "token"}) ? 2 : 1);

@@ -4,8 +4,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "plan/shard_places.hpp"
@@ -159,7 +158,7 @@ void TunePlan::trim() {
   if (trimmed.left_out.empty()) return;
   problems_ = trimmed.problems;
   look_ahead();
-  left_out_.insert(left_out_.end(), trimmed.left_out.begin(), trimmed.left_out.end());
+  append_all(left_out_, trimmed.left_out);
 }
 
 bool TunePlan::covers_everything() const {
@@ -226,7 +225,7 @@ std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& pr
                                      std::vector<Point> first) {
   const Sweep& sweep = plan.sweep();
   const bool is_certified = sweep.sampler == certify_sampler;
-  std::uint64_t trials = static_cast<std::uint64_t>(sweep.trials);
+  std::uint64_t trials = as_uint64(sweep.trials);
   if (trials == 0 && (is_certified || plan.covers_everything())) trials = problem.space().size();
   const bool is_other = is_certified || sweep.sampler == proposals_sampler;
   return make_sampler(is_other ? "grid" : sweep.sampler, problem.space(),

@@ -81,7 +81,7 @@ std::string memory_of(const TunePlan& plan) {
 std::string table_of_kernels(const TunePlan& plan) {
   std::map<std::string, int> by_op;
   for (const KernelCase& k : plan.forecast().kernels) ++by_op[k.problem.op];
-  report::TextTable ops({"op", "kernels"}, {false, true});
+  report::TextTable ops({"op", ">kernels"});
   for (const auto& [op, count] : by_op) ops.add({op, std::to_string(count)});
   return ops.text();
 }
@@ -97,8 +97,7 @@ std::string strategies_of(const OperatorGraph& graph) {
 }
 
 std::string table_of_configurations(const TunePlan& plan) {
-  report::TextTable points({"workload", "layout", "strategy", "kernels"},
-                           {false, false, false, true});
+  report::TextTable points({"workload", "layout", "strategy", ">kernels"});
   for (const Configuration& c : plan.forecast().configurations) {
     const Composers::Entry& entry = plan.composers().of(c);
     if (!entry.composer) continue;

@@ -1,6 +1,6 @@
 #include "tune/plan/rank_places.hpp"
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/stack/rank_placement.hpp"
 
@@ -39,7 +39,7 @@ std::optional<Refusal> check_places(const Configuration& configuration, bool is_
   }
   if (!is_executed) return std::nullopt;
   for (const Meeting& meeting : meetings_of(configuration.parallel)) {
-    for (int rank = 0; rank < configuration.devices(); ++rank) {
+    for (const int rank : below(configuration.devices())) {
       const ShardPlace& own = places[as_size(rank)];
       for (const int other : meeting_ranks(configuration.parallel, meeting.split, rank)) {
         const ShardPlace& there = places[as_size(other)];
@@ -76,7 +76,7 @@ std::optional<Refusal> check_ranks(const MemoryUse& use, const Configuration& co
   if (configuration.places.empty()) {
     return check_memory(use, target.memory_of_rank(configuration.devices()));
   }
-  for (int rank = 0; rank < parallel.devices(); ++rank) {
+  for (const int rank : below(parallel.devices())) {
     MemoryUse own = use;
     own.largest = use.stages[as_size(rank / parallel.tp % parallel.pp)];
     if (auto short_of = check_memory(own, target.memory_of_rank(configuration, rank))) {

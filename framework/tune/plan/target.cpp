@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::tune {
@@ -58,7 +59,7 @@ namespace {
 
 // Ranks that lie on the device of `place`.
 int ranks_beside(const Configuration& configuration, const ShardPlace& place) {
-  return static_cast<int>(
+  return as_int(
       std::ranges::count(configuration.places, place.device_text(), &ShardPlace::device_text));
 }
 
@@ -95,7 +96,7 @@ DeviceFacts Target::facts(const Configuration& configuration) const {
 // Devices without memory of their own share the host's.
 std::int64_t Target::memory_of_rank(const Configuration& configuration, int rank) const {
   if (configuration.places.empty()) return memory_of_rank(configuration.devices());
-  const ShardPlace& place = configuration.places[static_cast<std::size_t>(rank)];
+  const ShardPlace& place = configuration.places[as_size(rank)];
   const Target& device = of(place);
   if (device.is_apart) return device.memory_bytes / ranks_beside(configuration, place);
   const auto in_host = std::ranges::count_if(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::tune {
@@ -35,7 +36,7 @@ TuneProblem::TuneProblem(std::string name, SpaceDescription description, std::ve
 
 Configuration TuneProblem::at(const Point& point) const {
   Configuration out = base_;
-  for (std::size_t d = 0; d < setters_.size(); ++d) {
+  for (const auto d : indices(setters_)) {
     if (point[d] == absent) continue;
     setters_[d](out, space_->domains()[d].value(point[d]));
   }

@@ -4,8 +4,7 @@
 #include <numeric>
 #include <span>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "tune/problem/parameters.hpp"
@@ -27,14 +26,14 @@ void add_worker(const std::string& kind, Parallel& (*of)(Configuration&), int Se
   const DegreeNames names{.dp = {}, .tp = kind + "_tp", .pp = {}, .ep = kind + "_ep"};
   out.add_integers(
       kind + "_workers", counts,
-      [workers](Configuration& c, std::int64_t v) { (*c.served).*workers = static_cast<int>(v); },
+      [workers](Configuration& c, std::int64_t v) { (*c.served).*workers = as_int(v); },
       is_disaggregated);
   out.add_integers(
-      names.tp, degrees.tp,
-      [of](Configuration& c, std::int64_t v) { of(c).tp = static_cast<int>(v); }, is_disaggregated);
+      names.tp, degrees.tp, [of](Configuration& c, std::int64_t v) { of(c).tp = as_int(v); },
+      is_disaggregated);
   out.add_integers(
-      names.ep, degrees.ep,
-      [of](Configuration& c, std::int64_t v) { of(c).ep = static_cast<int>(v); }, is_disaggregated);
+      names.ep, degrees.ep, [of](Configuration& c, std::int64_t v) { of(c).ep = as_int(v); },
+      is_disaggregated);
   out.require("experts_of_a_worker", names.ep + " == 1 or " + names.ep + " == " + names.tp);
   out.require(split_rules(spec, like, {.tp = degrees.tp, .ep = degrees.ep}, names));
 }

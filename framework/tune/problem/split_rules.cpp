@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
 
@@ -34,7 +35,7 @@ class OneDegree {
   void add_rules(const RefusalOf& refusal_of, std::vector<StatedConstraint>& out) const {
     std::map<std::string, std::set<std::int64_t>> refused;
     for (const std::int64_t value : values_) {
-      if (const auto refusal = refusal_of(static_cast<int>(value))) {
+      if (const auto refusal = refusal_of(as_int(value))) {
         refused[refusal->reason].insert(value);
       }
     }
@@ -64,7 +65,7 @@ Allowed allowed_of(const ModelSpec& spec, const Configuration& like, const Degre
   Allowed out;
   for (const std::int64_t tp : degrees.tp) {
     for (const std::int64_t ep : degrees.ep) {
-      const Parallel parallel = with_experts(static_cast<int>(tp), static_cast<int>(ep));
+      const Parallel parallel = with_experts(as_int(tp), as_int(ep));
       if (!refusal_of(spec, like, parallel)) out[tp].push_back(ep);
     }
   }

@@ -7,8 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
@@ -33,7 +32,7 @@ Values values_of(const Sweep& sweep, std::span<const SweepWorkload> workloads) {
   for (const SweepWorkload& w : workloads) {
     out.new_tokens.push_back(w.new_tokens);
     out.context.push_back(w.context);
-    out.batch.insert(out.batch.end(), w.batches.begin(), w.batches.end());
+    append_all(out.batch, w.batches);
     for (const std::string& name : precisions_of(sweep, w)) {
       const bool is_known = contains(out.precisions, name);
       if (!is_known) out.precisions.push_back(name);
@@ -104,7 +103,7 @@ void require_context_split(const ModelSpec& spec, const Configuration& base,
       c.workload.new_tokens = w.new_tokens;
       c.workload.context = w.context;
       if (check_configuration(spec, c)) continue;  // not for its split
-      c.parallel = {.cp = static_cast<int>(cp)};
+      c.parallel = {.cp = as_int(cp)};
       const auto refusal = check_configuration(spec, c);
       if (!refusal) continue;
       std::string text = "cp == " + std::to_string(cp);

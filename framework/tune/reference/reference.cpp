@@ -1,9 +1,9 @@
 #include "tune/reference/reference.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "expression/language.hpp"
@@ -136,8 +136,8 @@ const Reference& known(const std::string& name) {
     }
     return out;
   }();
-  const auto found = all.find(name);
-  if (found != all.end()) return found->second;
+  const auto* found = find_value(all, name);
+  if (found) return *found;
   throw refused("no reference of '" + printable(name) + "'", {},
                 suggestion(name, reference_names()));
 }

@@ -1,8 +1,8 @@
 #include "tune/requests/model_on_devices.hpp"
 
 #include <algorithm>
-#include <numeric>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "plan/device/device_file.hpp"
 #include "report/searched_front.hpp"
@@ -19,8 +19,8 @@ void set_prices(const DevicesRequest& request, const StepFolders& folders,
   for (const std::string& text : request.prices) {
     const StatedPrice price = parse_price(text);
     const std::string id = known_device(price.owner, folders.devices).id;
-    const auto owner = std::ranges::find(devices, id, &Device::id);
-    if (owner == devices.end()) {
+    auto* owner = find_or_null(devices, id, &Device::id);
+    if (!owner) {
       throw refused("no side is " + printable(price.owner), "--price", "name one of the devices");
     }
     owner->usd_per_hour = price.usd_per_hour;
@@ -86,8 +86,7 @@ TokenRate rate_of(const ModelOnDevice& side) {
 }
 
 void rank(ModelOnDevices& out) {
-  std::vector<std::size_t> order(out.sides.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices(out.sides), std::identity());
   std::ranges::stable_sort(order, std::greater{},
                            [&](std::size_t i) { return rate_of(out.sides[i]).per_s; });
   out.first = order[0];
@@ -115,7 +114,7 @@ ModelOnDevices model_on_devices(const DevicesRequest& asked, const StepFolders& 
                  .output_tokens = request.asked.output_tokens};
   const auto search = [&] {
     out.sides.clear();
-    for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (const auto i : indices(devices)) {
       out.sides.push_back(side_of(request, request.names[i], devices[i], folders, out.by_bounds));
     }
   };

@@ -1,7 +1,5 @@
 #include "tune/requests/served_request.hpp"
 
-#include <algorithm>
-
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/asked_sweep.hpp"

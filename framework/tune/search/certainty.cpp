@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/lists.hpp"
 #include "search/pareto/front_certainty.hpp"
 #include "tune/search/step_draws.hpp"
 #include "tune/search/untried.hpp"
@@ -48,7 +49,7 @@ std::vector<Field> fields_of(MeasuredEvaluator& evaluator,
   std::vector<Field> out;
   for (const Phase phase : {Phase::decode, Phase::prefill}) {
     Field field{.phase = phase};
-    for (std::size_t i = 0; i < evaluations.size(); ++i) {
+    for (const auto i : indices(evaluations)) {
       const Evaluation& e = evaluations[i];
       if (!e.estimate || e.configuration.workload.phase != phase) continue;
       const auto at = [&](double ns) {
@@ -83,11 +84,11 @@ void add_classes(const Sweep& sweep, const Field& field, UntriedField& untried,
   }
   const std::vector<FrontClass> classes = front_classes(low, high);
   const std::size_t tried = field.members.size();
-  for (std::size_t m = 0; m < tried; ++m) {
+  for (const auto m : indices(tried)) {
     evaluations[field.members[m]].standing = FrontStanding{classes[m], 0};
   }
   std::vector<UntriedStep> kept;
-  for (std::size_t u = 0; u < untried.steps.size(); ++u) {
+  for (const auto u : indices(untried.steps)) {
     if (classes[tried + u] == FrontClass::out) continue;
     kept.push_back(std::move(untried.steps[u]));
     untried.at_best.push_back(std::move(low[tried + u]));
@@ -98,7 +99,7 @@ void add_classes(const Sweep& sweep, const Field& field, UntriedField& untried,
 // Whatever is believed of kernels: of n tried ones the next is the best of all with probability
 // 1 / (n + 1), if they are alike.
 double probability_like(std::size_t tried) {
-  const auto n = static_cast<double>(tried);
+  const auto n = as_double(tried);
   return n / (n + 1);
 }
 
@@ -118,7 +119,7 @@ std::optional<Rival> rival_of(MeasuredEvaluator& evaluator, const Field& field,
   for (const UntriedStep& u : untried.steps) {
     competitors.push_back({u.configuration, u.composer, false});
   }
-  const auto chosen = static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
+  const auto chosen = as_size(std::ranges::min_element(values) - values.begin());
   return measured_rival(evaluator, competitors, chosen, firsts);
 }
 
@@ -134,7 +135,7 @@ std::vector<double> add_probabilities(MeasuredEvaluator& evaluator, const Field&
   for (const UntriedStep& u : untried.steps) draws.add(*u.composer, u.at_best);
   FrontMembership membership(field.members.size() + untried.steps.size());
   std::vector<std::vector<double>> firsts;  // by draw: values of the first objective
-  for (std::uint64_t number = 0; number < redraws; ++number) {
+  for (const std::uint64_t number : below(redraws)) {
     const std::vector<Objectives> drawn = draws.draw(number);
     membership.add(drawn);
     auto& first = firsts.emplace_back();
@@ -143,7 +144,7 @@ std::vector<double> add_probabilities(MeasuredEvaluator& evaluator, const Field&
   if (auto rival = rival_of(evaluator, field, untried, firsts, evaluations)) {
     rivals.push_back(std::move(*rival));
   }
-  for (std::size_t m = 0; m < field.members.size(); ++m) {
+  for (const auto m : indices(field.members)) {
     Evaluation& e = evaluations[field.members[m]];
     const Objectives printed = minimised(*e.estimate, evaluator.plan().sweep().objectives);
     const bool is_beaten = std::ranges::any_of(
@@ -151,18 +152,15 @@ std::vector<double> add_probabilities(MeasuredEvaluator& evaluator, const Field&
     e.standing->probability =
         std::min(membership.probability(m), is_beaten ? probability_like(field.members.size()) : 1);
   }
-  std::vector<double> out;
-  for (std::size_t u = 0; u < untried.steps.size(); ++u) {
-    out.push_back(membership.probability(field.members.size() + u));
-  }
-  return out;
+  return mapped(indices(untried.steps),
+                [&](const auto u) { return membership.probability(field.members.size() + u); });
 }
 
 // Those that could enter, best bound first.
 std::vector<UntriedConfiguration> entering(const UntriedField& untried,
                                            std::span<const double> probabilities) {
   std::vector<UntriedConfiguration> out;
-  for (std::size_t u = 0; u < untried.steps.size(); ++u) {
+  for (const auto u : indices(untried.steps)) {
     const auto& [configuration, composer, best] = untried.steps[u];
     out.push_back({.configuration = *configuration,
                    .step_ns = best.step_ns,
@@ -185,7 +183,7 @@ void add_widest(const Composer& composer, const MeasuredSource& source, std::set
   std::vector<std::pair<double, std::int32_t>> widths;
   double sum = 0;
   for (const StepSum::Term& term : executions(compiled)) {
-    const auto latency = source.latency(table.cases()[static_cast<std::size_t>(term.kernel)]);
+    const auto latency = source.latency(table.cases()[as_size(term.kernel)]);
     if (!latency) continue;
     widths.emplace_back(term.count * (latency->high_ns - latency->low_ns), term.kernel);
     sum += widths.back().first;
@@ -194,7 +192,7 @@ void add_widest(const Composer& composer, const MeasuredSource& source, std::set
   double covered = 0;
   for (const auto& [width, kernel] : widths) {
     if (covered >= interval_share * sum) return;
-    out.insert(table.cases()[static_cast<std::size_t>(kernel)]);
+    out.insert(table.cases()[as_size(kernel)]);
     covered += width;
   }
 }
@@ -204,7 +202,7 @@ std::size_t count_possible(MeasuredEvaluator& evaluator, std::span<const Evaluat
   std::size_t out = 0;
   for (const Field& field : fields_of(evaluator, evaluations)) {
     const std::vector<FrontClass> classes = front_classes(field.low, field.high);
-    out += static_cast<std::size_t>(std::ranges::count(classes, FrontClass::possible));
+    out += as_size(std::ranges::count(classes, FrontClass::possible));
   }
   return out;
 }
@@ -226,8 +224,8 @@ std::vector<Untried> judge_front(MeasuredEvaluator& evaluator, std::vector<Evalu
     add_classes(evaluator.plan().sweep(), field, untried, evaluations);
     const std::vector<double> probabilities =
         add_probabilities(evaluator, field, untried, evaluations, rivals);
-    const auto own = std::ranges::find(out, field.phase, &Untried::phase);
-    if (own != out.end()) own->could_enter = entering(untried, probabilities);
+    auto* own = find_or_null(out, field.phase, &Untried::phase);
+    if (own) own->could_enter = entering(untried, probabilities);
   }
   return out;
 }
@@ -238,7 +236,7 @@ std::vector<KernelCase> undecided_kernels(MeasuredEvaluator& evaluator,
   std::set<KernelCase> out;
   for (const Field& field : fields_of(evaluator, evaluations)) {
     const std::vector<FrontClass> classes = front_classes(field.low, field.high);
-    for (std::size_t m = 0; m < field.members.size(); ++m) {
+    for (const auto m : indices(field.members)) {
       if (classes[m] != FrontClass::possible) continue;
       const Evaluation& self = evaluations[field.members[m]];
       for (const std::size_t r : rivals(m, field.low, field.high)) {
@@ -272,7 +270,7 @@ SettledFront settle_front(MeasuredEvaluator& evaluator, std::vector<Evaluation>&
       evaluator.source().add(row);
       spent_s += row.wall_s;
     }
-    rows_taken += static_cast<int>(rows.size());
+    rows_taken += as_int(rows.size());
     if (rows.empty()) break;
     for (Evaluation& e : evaluations) e = evaluator.composed(e.configuration);
     out.untried = judge_front(evaluator, evaluations, out.rivals);

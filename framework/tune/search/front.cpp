@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "search/pareto/pareto.hpp"
 
 namespace halmark::tune {
@@ -23,9 +24,7 @@ std::vector<std::size_t> undominated(const std::vector<Candidate>& all, const Ke
     members.push_back(c.evaluation);
     points.push_back(c.point);
   }
-  std::vector<std::size_t> out;
-  for (const std::size_t k : non_dominated(points)) out.push_back(members[k]);
-  return out;
+  return mapped(non_dominated(points), [&](const std::size_t k) { return members[k]; });
 }
 
 }  // namespace
@@ -35,7 +34,7 @@ std::vector<std::size_t> step_front(std::span<const Evaluation> evaluations,
   std::vector<std::size_t> out;
   for (const Phase phase : {Phase::decode, Phase::prefill}) {
     std::vector<Candidate> all;
-    for (std::size_t i = 0; i < evaluations.size(); ++i) {
+    for (const auto i : indices(evaluations)) {
       const Evaluation& e = evaluations[i];
       if (e.configuration.workload.phase != phase || !e.estimate) continue;
       all.push_back(
@@ -49,7 +48,7 @@ std::vector<std::size_t> step_front(std::span<const Evaluation> evaluations,
     }
     std::ranges::stable_sort(front, {},
                              [&](std::size_t i) { return evaluations[i].estimate->step_ns; });
-    out.insert(out.end(), front.begin(), front.end());
+    append_all(out, front);
   }
   return out;
 }

@@ -3,24 +3,23 @@
 #include "tune/search/loop.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "core/lists.hpp"
 
 namespace halmark::tune {
 
 std::vector<TimedEvaluation> evaluate_points(const TuneProblem& problem, Evaluator& evaluator,
                                              const std::vector<Point>& points) {
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices(points), std::identity());
   std::ranges::sort(order, {}, [&](std::size_t i) -> const Point& { return points[i]; });
-  std::vector<Configuration> configurations;
-  configurations.reserve(points.size());
-  for (const std::size_t i : order) configurations.push_back(problem.at(points[i]));
+  std::vector<Configuration> configurations =
+      mapped(order, [&](const std::size_t i) { return problem.at(points[i]); });
   const auto began = std::chrono::system_clock::now();
   std::vector<Evaluation> in_order = evaluator.evaluate(configurations);
   const TrialTime together = {began, std::chrono::system_clock::now()};
   const std::vector<TrialTime> times = evaluator.times();
   std::vector<TimedEvaluation> out(points.size());
-  for (std::size_t k = 0; k < order.size(); ++k) {
+  for (const auto k : indices(order)) {
     out[order[k]] = {std::move(in_order[k]), times.empty() ? together : times[k]};
   }
   return out;
@@ -55,7 +54,7 @@ SearchResult run(const TuneProblem& problem, Sampler& sampler, Evaluator& evalua
                            const std::vector<TimedEvaluation> evaluations =
                                evaluate_points(problem, evaluator, points);
                            std::vector<Told> out;
-                           for (std::size_t i = 0; i < points.size(); ++i) {
+                           for (const auto i : indices(points)) {
                              const auto& [evaluation, time] = evaluations[i];
                              out.push_back(told_of(problem, points[i], evaluation));
                              sink(points[i], evaluation, time);

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
+#include "core/lists.hpp"
 #include "tune/evaluate/agreement/night_run.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/search/certainty.hpp"
@@ -58,7 +58,7 @@ std::vector<Point> MeasuredSweep::first_points(const TuneProblem& problem) const
 void MeasuredSweep::search(const TuneProblem& problem, double until_s, TuneRun& run) {
   const bool is_whole = certifier_ || plan_.covers_everything() || plan_.sweep().sampler == "grid";
   const auto sampler = sampler_for(plan_, problem, first_points(problem));
-  const auto trials = static_cast<std::size_t>(plan_.sweep().trials);
+  const auto trials = as_size(plan_.sweep().trials);
   // A batch is tried whatever the phases before have spent: none is left without a figure.
   const std::size_t before = run.evaluations.size();
   const SearchResult result = tune::run(
@@ -89,8 +89,8 @@ void MeasuredSweep::keep_decided(TuneRun& run) const {
   std::erase_if(run.evaluations,
                 [&](const Evaluation& e) { return !decided.contains(e.configuration); });
   for (const auto& [combination, configuration] : certifier_->steps().configurations) {
-    const auto at = std::ranges::find(run.evaluations, configuration, &Evaluation::configuration);
-    if (at != run.evaluations.end()) certifier_->check(combination, *at, evaluator_.source());
+    const auto* at = find_or_null(run.evaluations, configuration, &Evaluation::configuration);
+    if (at) certifier_->check(combination, *at, evaluator_.source());
   }
 }
 
@@ -109,7 +109,7 @@ void MeasuredSweep::add_possible_points(TuneRun& run) const {
     const Configuration& c = certifier_->steps().configurations.at(point.configuration);
     const auto at = std::ranges::find(run.evaluations, c, &Evaluation::configuration);
     if (at == run.evaluations.end() || !at->estimate) continue;
-    const auto index = static_cast<std::size_t>(at - run.evaluations.begin());
+    const auto index = as_size(at - run.evaluations.begin());
     if (std::ranges::find(run.front, index) == run.front.end()) run.front.push_back(index);
   }
 }
@@ -216,10 +216,10 @@ void MeasuredSweep::search_by_gain(TuneRun& run) {
 
 void MeasuredSweep::search_by_sampler(TuneRun& run) {
   measure_kernels(run);
-  const auto all = static_cast<double>(plan_.configurations());
+  const auto all = as_double(plan_.configurations());
   double share = 0;
   for (const TuneProblem& problem : plan_.problems()) {
-    share += static_cast<double>(problem.space().size()) / all;
+    share += as_double(problem.space().size()) / all;
     search(problem, share * plan_.sweep().budget_s, run);
   }
 }

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -35,7 +36,7 @@ std::size_t count_within(const TunePlan& plan, std::span<const KernelCase> kerne
                          double budget_s) {
   const std::vector<double> seconds = case_seconds(plan, kernels);
   double sum = 0;
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
+  for (const auto i : indices(seconds)) {
     sum += seconds[i];
     if (sum > budget_s && i > 0) return i;
   }
@@ -119,7 +120,7 @@ std::vector<std::string> measure_night(MeasuredEvaluator& evaluator, const Night
                     "then those unseen for longest; the rest waits for another night",
                     count, kernels.size(), night_s / 60));
   }
-  const std::size_t wanted = count * static_cast<std::size_t>(rounds);
+  const std::size_t wanted = count * as_size(rounds);
   if (rows < wanted && !evaluator.is_interrupted()) {
     out.push_back(fmt::format("the night ended {} rows short of {} rounds", wanted - rows, rounds));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/lists.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tune/search/untried.hpp"
 
@@ -16,10 +17,10 @@ std::vector<std::size_t> in_turn(std::span<const Objectives> all,
                                  const std::vector<std::size_t>& members) {
   const std::size_t objectives = all[members.front()].size();
   std::vector<std::vector<std::size_t>> by(objectives, members);
-  for (std::size_t k = 0; k < objectives; ++k) {
+  for (const auto k : indices(objectives)) {
     std::ranges::stable_sort(by[k], {}, [&](std::size_t i) {
       Objectives turned = all[i];
-      std::ranges::rotate(turned, turned.begin() + static_cast<std::ptrdiff_t>(k));
+      std::ranges::rotate(turned, turned.begin() + as_int64(k));
       return turned;
     });
   }
@@ -36,11 +37,11 @@ std::vector<std::size_t> in_turn(std::span<const Objectives> all,
 std::vector<std::size_t> front_by_front(std::span<const Objectives> all) {
   const std::vector<int> ranks = non_dominated_ranks(all);
   std::map<int, std::vector<std::size_t>> fronts;
-  for (std::size_t i = 0; i < all.size(); ++i) fronts[ranks[i]].push_back(i);
+  for (const auto i : indices(all)) fronts[ranks[i]].push_back(i);
   std::vector<std::size_t> out;
   for (const auto& [rank, members] : fronts) {
     const std::vector<std::size_t> chosen = in_turn(all, members);
-    out.insert(out.end(), chosen.begin(), chosen.end());
+    append_all(out, chosen);
   }
   return out;
 }
@@ -52,7 +53,7 @@ std::vector<Point> priced_order(const TuneProblem& problem, Composers& composers
   if (!why_unbounded(problem.objectives()).empty()) return {};
   std::vector<Point> points, impossible;
   std::vector<Objectives> priced;
-  for (std::uint64_t i = 0; i < problem.space().size(); ++i) {
+  for (const std::uint64_t i : below(problem.space().size())) {
     Point point = problem.space().point(i);
     const Composers::Entry& entry = composers.of(problem.at(point));
     if (!entry.composer) {
@@ -67,8 +68,8 @@ std::vector<Point> priced_order(const TuneProblem& problem, Composers& composers
     points.push_back(std::move(point));
     priced.push_back(minimised(*bound, problem.objectives()));
   }
-  std::vector<Point> out;
-  for (const std::size_t i : front_by_front(priced)) out.push_back(points[i]);
+  std::vector<Point> out =
+      mapped(front_by_front(priced), [&](const std::size_t i) { return points[i]; });
   std::ranges::move(impossible, std::back_inserter(out));
   return out;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "search/pareto/nearest_rival.hpp"
 #include "search/proposer.hpp"
@@ -43,7 +44,7 @@ std::optional<double> seconds_to_decide(const MeasuredEvaluator& evaluator,
       continue;
     }
     rounds = std::min(rounds, rows.size());
-    for (const Measurement& m : rows) round_s += m.wall_s / static_cast<double>(rows.size());
+    for (const Measurement& m : rows) round_s += m.wall_s / as_double(rows.size());
   }
   if (nearest.observations() <= 1) return 0;
   if (!unmeasured.empty()) {
@@ -51,7 +52,7 @@ std::optional<double> seconds_to_decide(const MeasuredEvaluator& evaluator,
     return std::accumulate(each.begin(), each.end(), 0.0);
   }
   if (std::abs(nearest.behind) <= equivalence_floor) return std::nullopt;
-  const auto n = static_cast<double>(rounds);
+  const auto n = as_double(rounds);
   return round_s * (std::ceil(n * nearest.observations()) - n);
 }
 
@@ -72,8 +73,7 @@ double drawn_step_ns(const Estimate& e, std::uint64_t number) {
   for (const OperatorShare& o : e.operators) {
     const std::string source = std::string(provenance_name(o.provenance)) + '|' + o.origin;
     const std::string of = source + '|' + o.name;
-    const std::string kernel =
-        of + '|' + o.dtype + '|' + std::to_string(o.ns / static_cast<double>(o.count));
+    const std::string kernel = of + '|' + o.dtype + '|' + std::to_string(o.ns / as_double(o.count));
     const double z =
         (normal_of(source, number) + normal_of(of, number) + normal_of(kernel, number)) /
         std::sqrt(3.0);
@@ -95,7 +95,7 @@ std::optional<Rival> known_rival(std::span<const Evaluation* const> steps, Objec
   const std::vector<Objective> one = {objective};
   std::vector<std::vector<double>> draws;
   bool has_spread = false;
-  for (std::uint64_t number = 0; number < draws_of_known; ++number) {
+  for (const std::uint64_t number : below(draws_of_known)) {
     auto& drawn = draws.emplace_back();
     for (const Evaluation* e : steps) {
       const double ns = drawn_step_ns(*e->estimate, number);
@@ -180,7 +180,7 @@ std::vector<std::size_t> like_chosen(const ServedReport& report, bool is_by_rule
   const std::size_t chosen = report.chosen->index;
   const double least = std::min(sureness(chosen) - as_sure, sure_to_keep_levels);
   std::vector<std::size_t> out = {chosen};
-  for (std::size_t i = 0; i < report.front.size(); ++i) {
+  for (const auto i : indices(report.front)) {
     if (i != chosen && (!is_by_rule || sureness(i) >= least)) out.push_back(i);
   }
   return out;
@@ -211,7 +211,7 @@ void add_rival(ServedReport& report, const std::string& how) {
   if (!objective) return;
   const std::vector<std::size_t> points = like_chosen(report, is_by_rule);
   std::vector<std::vector<double>> draws;
-  for (std::uint64_t number = 0; number < draws_of_known; ++number) {
+  for (const std::uint64_t number : below(draws_of_known)) {
     auto& drawn = draws.emplace_back();
     for (const std::size_t i : points) {
       drawn.push_back(drawn_cost(report.front[i], *objective, number));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/chosen/objective.hpp"
+#include "core/lists.hpp"
 #include "model/pricing/redraw.hpp"
 #include "tune/evaluate/first_peaks.hpp"
 
@@ -41,7 +42,7 @@ std::vector<Objectives> StepDraws::draw(std::uint64_t number) {
   std::vector<KernelTime> times = redraw(medians_, sweep.seed, number);
   if (belief_) {
     const std::vector<KernelTime> believed = belief_->draw(sweep.seed, number);
-    for (std::size_t k = 0; k < times.size(); ++k) {
+    for (const auto k : indices(times)) {
       if (medians_[k].size() < 2) times[k] = believed[k];
     }
   }

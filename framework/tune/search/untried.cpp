@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/lists.hpp"
 #include "model/pricing/memory.hpp"
 #include "tune/plan/forecast.hpp"
 
@@ -12,8 +13,8 @@ std::optional<Estimate> step_of(const Composer& composer,
                                 const std::function<KernelTime(const KernelCase&)>& time) {
   KernelTable table;
   const StepSum sum = composer.compile(table);
-  std::vector<KernelTime> times;
-  for (const KernelCase& k : table.cases()) times.push_back(time(k));
+  std::vector<KernelTime> times =
+      mapped(table.cases(), [&](const KernelCase& k) { return time(k); });
   const auto priced = price(sum, times);
   if (!priced) return std::nullopt;
   Estimate out;
@@ -61,7 +62,7 @@ std::vector<Untried> count_untried(const MeasuredEvaluator& evaluator,
       if (plan.forecast().is_whole || problem.name() != phase_name(phase)) continue;
       const auto of_phase = std::ranges::count_if(
           known, [&](const Configuration& c) { return c.workload.phase == phase; });
-      one.count = problem.space().size() - static_cast<std::uint64_t>(of_phase);
+      one.count = problem.space().size() - as_uint64(of_phase);
     }
     if (one.count > 0) out.push_back(std::move(one));
   }

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 #include "core/text/text.hpp"
 #include "latency/chain.hpp"
 #include "model/pricing/kernel_table.hpp"
@@ -49,14 +50,13 @@ serving::ColdStart cold_start_of(const ServingQuestion& q, double weight_bytes) 
   const std::size_t colon = q.cold_start.find(':');
   out.from = q.cold_start.substr(0, colon);
   const std::string rate = colon == std::string::npos ? "" : q.cold_start.substr(colon + 1);
-  double gb_per_s = 0;
-  const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), gb_per_s);
-  if ((out.from != "disk" && out.from != "network") || error != std::errc{} ||
-      end != rate.data() + rate.size() || !std::isfinite(gb_per_s) || gb_per_s <= 0) {
+  const auto gb_per_s = read_number<double>(rate);
+  if ((out.from != "disk" && out.from != "network") || !gb_per_s || !std::isfinite(*gb_per_s) ||
+      *gb_per_s <= 0) {
     throw refused("'" + printable(q.cold_start) + "' is no source of weights", "--cold-start",
                   "disk:GB/s or network:GB/s, as disk:2.5");
   }
-  out.bytes_per_s = gb_per_s * bytes_per_gb;
+  out.bytes_per_s = *gb_per_s * bytes_per_gb;
   out.weight_bytes = weight_bytes;
   out.other_s = q.cold_start_other_s;
   return out;
@@ -72,7 +72,7 @@ Parallel layout_of(const ServingQuestion& q) {
   const std::int64_t others = std::int64_t{q.dp} * q.pp;
   if (mode_of(q.mode) != ServerMode::disaggregated && q.tp == 1 && q.devices > 0 &&
       q.devices % others == 0) {
-    out.tp = static_cast<int>(q.devices / others);
+    out.tp = as_int(q.devices / others);
   }
   return out;
 }
@@ -183,13 +183,13 @@ class Simulation {
     serving::LayoutClock clock(steps_, layout, scale), prefill_clock(steps_, prefill_layout, scale);
     out.record = serving::simulate_server(out.plan, load, clock, prefill_clock);
     // The first of spread clients find an empty server; a benchmark counts all.
-    const auto clients = static_cast<std::size_t>(begins_together() ? 0 : load.clients);
+    const auto clients = as_size(begins_together() ? 0 : load.clients);
     out.summary =
         serving::summary_of(out.record, out.levels, std::min(clients, load.requests.size() / 2));
     if (load.clients == 0) out.saturation = serving::saturation_of(out.record);
     keep_levels(out, prefill_layout, layout);
     basis(out);
-    out.basis.insert(out.basis.end(), load.notes.begin(), load.notes.end());
+    append_all(out.basis, load.notes);
     return out;
   }
 
@@ -248,8 +248,7 @@ class Simulation {
       if (out.token_budget == 0) out.token_budget = series.token_budget;
     }
     if (out.token_budget == 0) out.token_budget = token_budget_unstated;
-    const auto memory =
-        static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
+    const auto memory = as_int64(as_double(device_.memory_bytes) * q_.memory_fraction);
     room = serving::cache_room(steps_, layout, memory, out.token_budget, out.block_tokens, context,
                                engine_memory(engine_name(), device_, steps_.parallel(layout).tp,
                                              spec_.vocab, out.requests_max)
@@ -272,7 +271,7 @@ class Simulation {
   void plan(ServedSimulation& out, StepPricer::Layout layout, StepPricer::Layout prefill_layout,
             const serving::Load& load) {
     std::int64_t context = 1;
-    for (std::size_t i = 0; i < load.requests.size(); ++i) {
+    for (const auto i : indices(load.requests)) {
       const serving::RequestPlan& r = load.requests[i];
       context = std::max(context, r.input_tokens + r.output_tokens);
       if (const auto refusal = check_context(spec_, context)) {
@@ -305,8 +304,7 @@ class Simulation {
     plan.migrates = q_.migrates;
     plan.cold_start = cold_start_of(q_, out.room.weight_bytes / parallel.pp);
     plan.keeps_timeline = q_.keeps_timeline;
-    out.memory_bytes =
-        static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
+    out.memory_bytes = as_int64(as_double(device_.memory_bytes) * q_.memory_fraction);
   }
 
   void closed_form(ServedSimulation& out, StepPricer::Layout layout) {
@@ -328,10 +326,9 @@ class Simulation {
 
   void spread(serving::Load& load, const std::optional<ClosedLoopFigures>& closed) const {
     if (!closed || begins_together()) return;
-    for (std::int64_t i = 0; i < load.clients; ++i) {
-      const double share = static_cast<double>(i) / static_cast<double>(load.clients);
-      load.requests[static_cast<std::size_t>(i)].arrival_ps =
-          events::picoseconds(share * closed->request_ns * 1e-9);
+    for (const std::int64_t i : below(load.clients)) {
+      const double share = as_double(i) / as_double(load.clients);
+      load.requests[as_size(i)].arrival_ps = events::picoseconds(share * closed->request_ns * 1e-9);
     }
   }
 

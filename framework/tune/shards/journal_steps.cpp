@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "core/lists.hpp"
+
 namespace halmark::tune {
 namespace {
 
@@ -30,9 +32,9 @@ std::vector<MeasuredStep> measured_steps(const Store& store, const std::string& 
       own.model = spec.id;
     }
     for (const Validation& v : store.rows<Validation>(run)) {
-      const auto it = configurations.find(v.deployment_key);
-      if (it == configurations.end() || !v.has_time()) continue;
-      latest[it->second.key()] = {it->second, v};
+      const auto* it = find_value(configurations, v.deployment_key);
+      if (!it || !v.has_time()) continue;
+      latest[it->key()] = {*it, v};
     }
   }
   std::vector<MeasuredStep> out;

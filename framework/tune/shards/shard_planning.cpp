@@ -4,8 +4,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/pricing/engine_memory.hpp"
@@ -68,7 +67,7 @@ std::optional<std::int64_t> fillable(const Device& device, const ShardOf& shard,
                                      const ShardPlanning& asked, Phase phase) {
   if (!shard.memory_bytes) return std::nullopt;
   if (!asked.memory_fraction) return usable_bytes(device, *shard.memory_bytes, phase);
-  return static_cast<std::int64_t>(as_double(*shard.memory_bytes) * *asked.memory_fraction);
+  return as_int64(as_double(*shard.memory_bytes) * *asked.memory_fraction);
 }
 
 // A share of a device has no tables: null there.
@@ -114,19 +113,19 @@ const simulate::PlannedLayout* fastest_in(const std::optional<StepEngine>& engin
 
 void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std::int64_t shards,
                 const fabric::Topology* joined, simulate::PlanQuestion& question) {
-  const auto stages = static_cast<int>(devices.size());
+  const auto stages = as_int(devices.size());
   if (shards % stages != 0 || (question.stated.pp != 0 && question.stated.pp != stages)) {
     throw refused(std::to_string(stages) + " devices are the stages of a pipeline, and " +
                       std::to_string(shards) + " shards cannot be split into that number",
                   "--device", "a multiple of them as --shards, and no other --pp");
   }
   question.stated.pp = stages;
-  for (std::size_t s = 0; s < devices.size(); ++s) {
+  for (const auto s : indices(devices)) {
     const ShardOf shard = shard_of(devices[s], shards);
     simulate::OperatorTime time =
         times_of(devices[s], shard, latencies_of(asked, devices[s], shard, joined), joined);
     if (joined != nullptr && s + 1 < devices.size()) {
-      const std::int64_t in_stage = shards / stages, from = static_cast<std::int64_t>(s) * in_stage;
+      const std::int64_t in_stage = shards / stages, from = as_int64(s) * in_stage;
       time = over_route(std::move(time), *joined, from, from + in_stage);
     }
     question.stage_devices.push_back(
@@ -139,8 +138,7 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
 
 std::int64_t usable_bytes(const Device& device, std::int64_t bytes, Phase phase) {
   if (device.kind != "gpu" || phase == Phase::training) return bytes;
-  return static_cast<std::int64_t>(as_double(bytes) *
-                                   engine_memory("vllm", device, 1, 0, 0)->share);
+  return as_int64(as_double(bytes) * engine_memory("vllm", device, 1, 0, 0)->share);
 }
 
 Parallel fastest_layout(const ModelSpec& spec, const Configuration& configuration,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "roofline/ceilings.hpp"
 #include "roofline/estimate.hpp"
@@ -24,9 +24,9 @@ int threads_of(const Device& device) {
 ShardOf shard_of(const Device& device, std::int64_t shards) {
   const std::int64_t parts = device.is_measured && device.kind == "cpu" ? shards : 1;
   ShardOf out;
-  out.share.parts = static_cast<int>(parts);
+  out.share.parts = as_int(parts);
   if (parts > 1) {
-    out.share.threads = std::max(1, threads_of(device) / static_cast<int>(parts));
+    out.share.threads = std::max(1, threads_of(device) / as_int(parts));
   }
   if (device.memory_bytes > 0) out.memory_bytes = device.memory_bytes / parts;
   return out;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/pricing/timed_step.hpp"
@@ -61,10 +62,8 @@ void write_files(const PricedStep& step, const StepSimulating& asked, const Simu
 }
 
 KernelTime stream_of(const OperatorGraph& graph, const schedule::TimeSources& times) {
-  std::vector<KernelTime> each;
-  for (std::size_t op = 0; op < graph.operators.size(); ++op) {
-    each.push_back(kernel_time(times.of_operator(op)));
-  }
+  std::vector<KernelTime> each = mapped(
+      indices(graph.operators), [&](const auto op) { return kernel_time(times.of_operator(op)); });
   return TimedStep(graph, std::move(each)).stream().time;
 }
 

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <memory>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "latency/chain.hpp"
@@ -41,7 +40,7 @@ class Inverse {
     main_ = spec.moe ? precision.experts : precision.ffn;
     configuration_.model = spec.id;
     configuration_.precision = precision;
-    configuration_.parallel.tp = static_cast<int>(question.tp);
+    configuration_.parallel.tp = as_int(question.tp);
     configuration_.served =
         ServedLoad{.request = question.request,
                    .concurrency = question.concurrency,
@@ -57,8 +56,8 @@ class Inverse {
     const Evaluation best = at(unlimited());
     if (!best.served) throw refused(best.refusal + ": " + best.reason);
     require_kept(best);
-    out.memory_bytes = static_cast<std::int64_t>(std::ceil(
-        as_double(best.served->figures.memory_bytes_per_rank) / question_.memory_fraction));
+    out.memory_bytes = as_int64(std::ceil(as_double(best.served->figures.memory_bytes_per_rank) /
+                                          question_.memory_fraction));
     for (const Ceiling ceiling : all_ceilings) find_alone(ceiling, out);
     find_together(out);
     return out;

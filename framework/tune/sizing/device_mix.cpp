@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/spec/coverage.hpp"
@@ -25,8 +25,7 @@ std::vector<Device> priced_devices(const MixChoice& choice, const Folders& folde
     if (device.memory_bytes <= 0) throw refused(device.id + " states no memory", "--devices");
     out.push_back(std::move(device));
   }
-  std::vector<std::string> ids;
-  for (const Device& device : out) ids.push_back(device.id);
+  auto ids = mapped(out, &Device::id);
   for (const std::string& text : choice.prices) {
     const StatedPrice price = parse_price(text);
     const auto of = std::ranges::find_if(
@@ -68,10 +67,10 @@ void check_levels(const RequestLoad& load, const std::vector<Device>& devices) {
 FleetQuestion question_of(const DeviceMix& mix, const std::string& only) {
   FleetQuestion out{.usd_per_hour = {}, .rates = {}, .capacity = {}, .slices = mix.slices};
   for (const MixUnit& unit : mix.units) out.usd_per_hour.push_back(unit.usd_per_hour);
-  for (std::size_t b = 0; b < mix.load.buckets.size(); ++b) {
+  for (const auto b : indices(mix.load.buckets)) {
     out.rates.push_back(mix.load.buckets[b].requests_per_s);
     auto& capacity = out.capacity.emplace_back();
-    for (std::size_t u = 0; u < mix.units.size(); ++u) {
+    for (const auto u : indices(mix.units)) {
       const bool counts = only.empty() || mix.units[u].device.id == only;
       capacity.push_back(counts ? mix.loads[b][u].requests_per_s : 0);
     }
@@ -80,7 +79,7 @@ FleetQuestion question_of(const DeviceMix& mix, const std::string& only) {
 }
 
 void require_served(const DeviceMix& mix) {
-  for (std::size_t b = 0; b < mix.loads.size(); ++b) {
+  for (const auto b : indices(mix.loads)) {
     if (std::ranges::any_of(mix.loads[b], [](const UnitLoad& l) { return l.serves(); })) {
       continue;
     }
@@ -130,8 +129,8 @@ DeviceMix mix_devices(const MixChoice& choice, RequestLoad load, const Folders& 
     out.devices.push_back(device.id);
     for (const std::string& line : pricing.basis()) out.basis.push_back(line);
     for (const std::int64_t tp : choice.tp) {
-      out.units.push_back({device, tp, *device.usd_per_hour * static_cast<double>(tp)});
-      for (std::size_t b = 0; b < out.load.buckets.size(); ++b) {
+      out.units.push_back({device, tp, *device.usd_per_hour * as_double(tp)});
+      for (const auto b : indices(out.load.buckets)) {
         out.loads[b].push_back(pricing.loads(out.load.buckets[b].request, tp)
                                    .most(out.load.levels, Most::requests, Sureness::expected));
       }

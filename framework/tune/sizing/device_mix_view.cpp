@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -71,7 +71,7 @@ Json buckets_json(const DeviceMix& mix) {
 
 Json singles_json(const DeviceMix& mix) {
   Json out = Json::array();
-  for (std::size_t d = 0; d < mix.devices.size(); ++d) {
+  for (const auto d : indices(mix.devices)) {
     const auto& single = mix.single_usd_per_hour[d];
     out.push_back(
         {{"device", mix.devices[d]},
@@ -97,7 +97,7 @@ Json mix_json(const DeviceMix& mix) {
 }
 
 std::string fleet_text(const DeviceMix& mix, int width) {
-  report::TextTable out({"unit", "count", "USD/h", "utilisation"}, {false, true, true, true});
+  report::TextTable out({"unit", ">count", ">USD/h", ">utilisation"});
   for (std::size_t u = 0; u < mix.units.size(); ++u) {
     if (mix.fleet.units[u] == 0) continue;
     const double usd = mix.units[u].usd_per_hour * as_double(mix.fleet.units[u]);
@@ -108,9 +108,8 @@ std::string fleet_text(const DeviceMix& mix, int width) {
 }
 
 std::string assignment_text(const DeviceMix& mix, int width) {
-  report::TextTable out(
-      {"requests", "per s", "unit", "share", "a unit keeps up", "TTFT", "TPOT", "concurrency"},
-      {false, true, false, true, true, true, true, true});
+  report::TextTable out({"requests", ">per s", "unit", ">share", ">a unit keeps up", ">TTFT",
+                         ">TPOT", ">concurrency"});
   for (std::size_t b = 0; b < mix.load.buckets.size(); ++b) {
     for (std::size_t u = 0; u < mix.units.size(); ++u) {
       if (mix.fleet.slices[b][u] == 0) continue;
@@ -128,7 +127,7 @@ std::string assignment_text(const DeviceMix& mix, int width) {
 
 std::string singles_text(const DeviceMix& mix) {
   std::string out;
-  for (std::size_t d = 0; d < mix.devices.size(); ++d) {
+  for (const auto d : indices(mix.devices)) {
     const auto& single = mix.single_usd_per_hour[d];
     out += mix.devices[d] + " alone: " +
            (single ? fmt::format("{} USD/h, the mix saves {}", significant_text(*single),

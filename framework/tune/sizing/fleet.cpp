@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -28,7 +28,7 @@ std::int64_t units_max(const FleetQuestion& q, std::size_t type) {
   for (std::size_t b = 0; b < q.rates.size(); ++b) {
     load += slice_load(q, b, type) * as_double(q.slices);
   }
-  return static_cast<std::int64_t>(std::ceil(load * (1 + 1e-9)));
+  return as_int64(std::ceil(load * (1 + 1e-9)));
 }
 
 }  // namespace

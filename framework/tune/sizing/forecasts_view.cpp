@@ -56,8 +56,7 @@ report::View forecasts_view(const std::string& device, const Folders& forecasts,
   if (shows_kinds && files.empty()) {
     throw refused("no forecast tables of " + id, {}, "without a device, all of them are listed");
   }
-  report::TextTable table({"device", "engine", "rows", "error", "p90", "kernels"},
-                          {false, false, true, true, true, false});
+  report::TextTable table({"device", "engine", ">rows", ">error", ">p90", "kernels"});
   Json data = Json::array();
   for (const ForecastFile& file : files) {
     data.push_back(json_fields::written(file));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/served_table.hpp"
 #include "report/text/quantity.hpp"
@@ -63,8 +64,7 @@ report::View asked_view(const std::string& model, const Job& job, const SizedJob
 }
 
 double utilisation(const Replica& r, const SizedJob& sized) {
-  return sized.requests_per_s /
-         (r.requests_per_s * static_cast<double>(sized.plan.devices / r.devices));
+  return sized.requests_per_s / (r.requests_per_s * as_double(sized.plan.devices / r.devices));
 }
 
 Json replica_json(const Replica& r, const SizedJob& sized) {
@@ -107,13 +107,13 @@ std::string replicas_text(const Device& device, const ModelSpec& spec, const Job
 // What an assumed MFU is worth: of the runs that papers report, most lie between 30 and
 // 50 %.
 std::string margin_text(const SizedJob& sized) {
-  const auto mfu = std::ranges::find(sized.assumptions, "mfu", &Assumption::name);
-  if (mfu == sized.assumptions.end() || !mfu->value || !mfu->source.starts_with("assumed")) {
+  auto* mfu = find_or_null(sized.assumptions, "mfu", &Assumption::name);
+  if (!mfu || !mfu->value || !mfu->source.starts_with("assumed")) {
     return {};
   }
   const auto devices_at = [&](double other) {
     const double devices = std::ceil(sized.plan.exact_devices * *mfu->value / other);
-    return std::max(static_cast<std::int64_t>(devices), sized.devices_for_memory);
+    return std::max(as_int64(devices), sized.devices_for_memory);
   };
   if (devices_at(0.3) == devices_at(0.5)) return {};  // memory decides
   return fmt::format("; at {:.0f} % MFU, which is assumed: {} at 30 %, {} at 50 %",
@@ -122,7 +122,7 @@ std::string margin_text(const SizedJob& sized) {
 
 report::View assumptions_view(const std::vector<Assumption>& assumptions) {
   Json list = Json::array();
-  report::TextTable table({"assumption", "value", "unit", "from"}, {false, true, false, false});
+  report::TextTable table({"assumption", ">value", "unit", "from"});
   for (const Assumption& a : assumptions) {
     list.push_back({{"name", a.name},
                     {"value", optional_number(a.value)},

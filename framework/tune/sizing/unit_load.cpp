@@ -1,8 +1,6 @@
 #include "tune/sizing/unit_load.hpp"
 
-#include <array>
-
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "report/choice/pick.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -12,7 +10,7 @@ namespace halmark::tune {
 namespace {
 
 constexpr std::int64_t concurrency_max = 1024;
-constexpr std::array<std::int64_t, 3> token_budgets = {512, 2048, 8192};
+constexpr std::int64_t token_budgets[] = {512, 2048, 8192};
 
 // Why a load does not count; "" where it does.
 std::string refusal_of(const Evaluation& e, std::span<const ServiceLevel> levels,
@@ -40,8 +38,7 @@ UnitPricing::UnitPricing(const UnitChoice& choice, const ModelSpec& spec, const 
       precision_(precision_of(choice.dtype, served_facts(spec, device, latencies_.engine))) {
   target_.backend = device.id;
   target_.datasheet = device;
-  target_.memory_bytes =
-      static_cast<std::int64_t>(as_double(device.memory_bytes) * choice.memory_fraction);
+  target_.memory_bytes = as_int64(as_double(device.memory_bytes) * choice.memory_fraction);
 }
 
 UnitLoads UnitPricing::loads(const RequestShape& request, std::int64_t tp, bool saturated) const {
@@ -57,7 +54,7 @@ UnitLoads UnitPricing::loads(const RequestShape& request, std::int64_t tp, bool 
         Configuration& c = asked.emplace_back();
         c.model = spec_.id;
         c.precision = precision_;
-        c.parallel.tp = static_cast<int>(tp);
+        c.parallel.tp = as_int(tp);
         c.served =
             ServedLoad{.request = request, .concurrency = concurrency, .token_budget = budget};
       }
@@ -81,7 +78,7 @@ UnitLoad UnitLoads::most(std::span<const ServiceLevel> levels, Most most, Surene
   while (true) {
     std::string reason;
     std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
+    for (const auto i : indices(loads_)) {
       std::string why = refusal_of(loads_[i], levels, sureness);
       if (!why.empty()) {
         if (reason.empty()) reason = std::move(why);
@@ -105,7 +102,7 @@ UnitLoad UnitLoads::most(std::span<const ServiceLevel> levels, Most most, Surene
 
 std::vector<std::string> UnitPricing::basis() const {
   std::vector<std::string> out = report::table_lines(latencies_.table_use());
-  out.insert(out.end(), latencies_.sources.begin(), latencies_.sources.end());
+  append_all(out, latencies_.sources);
   if (terms_) out.push_back("engine: " + serving::source_text(*terms_));
   return out;
 }

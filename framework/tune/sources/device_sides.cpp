@@ -7,9 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <tuple>
@@ -18,6 +16,7 @@
 
 #include "core/device.hpp"
 #include "core/input/file_kind.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/text.hpp"
@@ -152,7 +151,7 @@ class SidesAssembly {
 
   std::vector<DeviceSide> run() {
     sides_.resize(choice_.names.size());
-    for (std::size_t i = 0; i < sides_.size(); ++i) read(i, named(choice_.names[i]));
+    for (const auto i : indices(sides_)) read(i, named(choice_.names[i]));
     keep_op();
     const std::vector<Problem> problems = asked_problems();
     for (const auto& [at, bound] : bounds_) {
@@ -189,8 +188,7 @@ class SidesAssembly {
   Device device_or_refused(const std::string& what) const {
     if (is_device_file(what)) return known_device(what, devices_);
     if (auto device = find_device(what, devices_)) return *std::move(device);
-    std::vector<std::string> names;
-    for (const Device& device : known_devices(devices_)) names.push_back(device.id);
+    auto names = mapped(known_devices(devices_), &Device::id);
     const std::vector<std::string> close = nearest(what, names);
     throw refused(
         "there is no such file and no such device", what,
@@ -234,8 +232,7 @@ class SidesAssembly {
       is_known = true;
     }
     if (is_known) return;
-    std::vector<std::string> names;
-    for (const DeviceSide& side : sides_) names.push_back(side.device);
+    auto names = mapped(sides_, &DeviceSide::device);
     throw refused("no side is of '" + owner + "'", "--price", suggestion(owner, names));
   }
 

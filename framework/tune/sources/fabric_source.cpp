@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/units.hpp"
 #include "latency/judged.hpp"
 #include "simulate/fabric/level_view.hpp"
@@ -58,8 +58,8 @@ FabricSource::FabricSource(const fabric::Topology& topology, roofline::Ceilings 
   const std::vector<fabric::LevelView> views = fabric::level_views(topology);
   for (const simulate::FabricLevel& level : whole_.levels) {
     devices *= level.ranks;
-    while (next < views.size() && (views[next].name == "rail" ||
-                                   static_cast<std::int64_t>(views[next].ranks) != devices)) {
+    while (next < views.size() &&
+           (views[next].name == "rail" || as_int64(views[next].ranks) != devices)) {
       ++next;
     }
     transports_.push_back(views.at(next).transport);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -37,7 +37,7 @@ const Protocol* find(const std::vector<Protocol>& protocols, const std::string& 
 // With the latency of each step in this protocol.
 FabricLevels stepping(FabricLevels levels, std::span<const Transport> transports,
                       const std::string& protocol, double Protocol::*hop) {
-  for (std::size_t i = 0; i < levels.levels.size(); ++i) {
+  for (const auto i : indices(levels.levels)) {
     const std::vector<Protocol> of = simulate::nccl_protocols(wire_of(transports[i]));
     const Protocol* const known = find(of, protocol);
     double& latency = levels.levels[i].latency_s;

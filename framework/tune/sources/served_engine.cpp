@@ -1,7 +1,6 @@
 #include "tune/sources/served_engine.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/input/places.hpp"
 #include "core/text/error.hpp"

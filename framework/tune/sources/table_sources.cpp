@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "latency/interpolation/implementations.hpp"
 #include "tune/sources/stated_device.hpp"
 
@@ -16,9 +17,9 @@ namespace {
 // The last `parts` components of a path.
 std::string tail(const std::string& file, std::size_t parts) {
   const std::filesystem::path path(file);
-  const auto length = static_cast<std::size_t>(std::distance(path.begin(), path.end()));
+  const auto length = as_size(std::distance(path.begin(), path.end()));
   auto part = path.begin();
-  std::advance(part, static_cast<std::ptrdiff_t>(length - std::min(parts, length)));
+  std::advance(part, as_int64(length - std::min(parts, length)));
   std::filesystem::path out;
   for (; part != path.end(); ++part) out /= *part;
   return out.string();
@@ -76,9 +77,9 @@ void TableSources::choose(const SeriesChoice& choice) {
   std::set<std::pair<std::string, std::string>> chosen;  // ops and types
   constexpr std::size_t unchosen = std::numeric_limits<std::size_t>::max();
   std::vector<std::pair<std::size_t, Place>> ranked;
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
+  for (const auto t : indices(tables_)) {
     if (!use_[t].passed_over.empty()) continue;
-    for (std::size_t s = 0; s < tables_[t].series.size(); ++s) {
+    for (const auto s : indices(tables_[t].series)) {
       const SeriesIdentity& identity = tables_[t].series[s].identity;
       known.push_back(identity);
       const auto rank = choice.rank(identity);
@@ -104,9 +105,8 @@ void TableSources::choose(const SeriesChoice& choice) {
 SeriesUse& TableSources::use_of(const Place& place) {
   std::vector<SeriesUse>& series = use_[place.table].series;
   const std::string name = at(place).identity.text();
-  const auto found = std::ranges::find(series, name, &SeriesUse::name);
-  return found != series.end() ? *found
-                               : series.emplace_back(SeriesUse{.name = name, .reason = {}});
+  auto* found = find_or_null(series, name, &SeriesUse::name);
+  return found ? *found : series.emplace_back(SeriesUse{.name = name, .reason = {}});
 }
 
 std::string TableSources::why_none() const {

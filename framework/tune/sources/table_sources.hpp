@@ -36,9 +36,6 @@ class TableSources {
                const Measured& measured);
 
   bool has_points() const { return !order_.empty(); }
-  bool has_points_of_target() const {
-    return std::ranges::any_of(order_, [this](const Place& place) { return is_of_target(place); });
-  }
   std::string why_none() const;  // of the first table
   // Series of one implementation teach together, whatever their types: those of the target
   // between them, those of other devices beyond theirs.

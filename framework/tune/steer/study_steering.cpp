@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "core/text/url.hpp"
@@ -26,8 +26,7 @@ constexpr auto pause_first = std::chrono::milliseconds(20),
 // The only study of the storage, unless one is named or has the sweep's name.
 std::string study_name(StudyStore& store, const ProposalChoice& choice, const Sweep& sweep) {
   if (!choice.study.empty()) return choice.study;
-  std::vector<std::string> names;
-  for (const StudySummary& study : store.list()) names.push_back(study.info.name);
+  auto names = mapped(store.list(), [&](const StudySummary& study) { return study.info.name; });
   if (names.empty() || contains(names, sweep.name)) return sweep.name;
   if (names.size() == 1) return names.front();
   throw refused(fmt::format("{} studies are there", names.size()), std::string(store.location()),
@@ -110,7 +109,7 @@ void StudySteering::answer(const TuneProblem& problem, Evaluator& evaluator,
     if (!known_.contains(key) && asked.insert(key).second) points.push_back(p.point);
   }
   const std::vector<TimedEvaluation> found = evaluate_points(problem, evaluator, points);
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  for (const auto i : indices(found)) {
     const auto& [evaluation, time] = found[i];
     // Stopped before its turn: given back with what else was not told.
     if (evaluation.status == Status::cancelled) continue;
@@ -119,10 +118,10 @@ void StudySteering::answer(const TuneProblem& problem, Evaluator& evaluator,
   }
   std::vector<ProposalOutcome> outcomes;
   for (const Proposal& p : proposals) {
-    const auto it = known_.find(problem.at(p.point).key());
-    if (it == known_.end()) continue;
-    outcomes.push_back(outcome_of(problem, p, it->second));
-    told_so_far.push_back(told_of(problem, p.point, it->second));
+    const auto* it = find_value(known_, problem.at(p.point).key());
+    if (!it) continue;
+    outcomes.push_back(outcome_of(problem, p, *it));
+    told_so_far.push_back(told_of(problem, p.point, *it));
   }
   proposals_->tell(outcomes);
   answered_ += outcomes.size();

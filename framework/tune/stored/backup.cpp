@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/input/places.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "journal/copy_database.hpp"
 #include "journal/salvage.hpp"
@@ -32,7 +33,7 @@ std::string utc_stamp() {
 bool is_stamp(std::string_view text) {
   constexpr std::string_view pattern = ".dddd-dd-ddTdd:dd:ddZ";
   if (text.size() < pattern.size()) return false;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
+  for (const auto i : indices(pattern)) {
     const bool is_digit = text[i] >= '0' && text[i] <= '9';
     if (pattern[i] == 'd' ? !is_digit : text[i] != pattern[i]) return false;
   }
@@ -104,7 +105,7 @@ Backup back_up(const std::string& database, const std::string& folder, const Ver
     file.bytes = fs::file_size(file.to, code);
     std::vector<fs::path> all = backups_of(to, fs::path(file.from).filename().string());
     const std::size_t beyond = all.size() > kept ? all.size() - kept : 0;
-    for (std::size_t i = 0; i < beyond; ++i) {
+    for (const auto i : indices(beyond)) {
       if (fs::remove(all[i], code)) out.removed.push_back(all[i].string());
     }
   }

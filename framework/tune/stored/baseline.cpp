@@ -50,10 +50,10 @@ std::vector<KernelCase> joined(std::vector<KernelCase> cases,
 
 void score_points(std::span<KernelPoint> points, std::span<const KernelPoint> baseline) {
   for (KernelPoint& point : points) {
-    const auto base = std::ranges::find_if(baseline, [&](const KernelPoint& b) {
+    const auto* base = find_or_null(baseline, true, [&](const KernelPoint& b) {
       return b.problem == point.problem && b.mode == point.mode;
     });
-    if (base == baseline.end()) continue;
+    if (!base) continue;
     point.baseline = base->place + ' ' + base->implementation;
     if (point.duration_ns && base->duration_ns) {
       point.score =
@@ -66,8 +66,8 @@ void score_points(std::span<KernelPoint> points, std::span<const KernelPoint> ba
 void score_beside(std::span<KernelPoint> points, std::span<const KernelCase> baseline) {
   std::vector<KernelPoint> base;
   for (const KernelCase& of : baseline) {
-    const auto found = std::ranges::find(points, of.key(), &KernelPoint::key);
-    if (found != points.end()) base.push_back(*found);
+    const auto* found = find_or_null(points, of.key(), &KernelPoint::key);
+    if (found) base.push_back(*found);
   }
   score_points(points, base);
 }

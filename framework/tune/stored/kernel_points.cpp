@@ -1,4 +1,5 @@
 // The figures of measured kernels as a report shows them.
+#include "core/lists.hpp"
 #include "tune/stored/stored_report.hpp"
 
 #include <algorithm>
@@ -34,9 +35,9 @@ Judge judge_of(const ReportingMachine& machine, const KernelCase& c) {
   // Ranks on several nodes, "0@2": no figure of one machine bounds them.
   static const std::optional<Device> none;
   if (c.device.find('@') != c.device.npos) return {none, none, machine.cores};
-  const auto own =
-      std::ranges::find(machine.devices, c.backend + ':' + c.device, &JudgingDevice::device);
-  if (own != machine.devices.end()) return {own->measured, own->datasheet, own->cores};
+  const auto* own =
+      find_or_null(machine.devices, c.backend + ':' + c.device, &JudgingDevice::device);
+  if (own) return {own->measured, own->datasheet, own->cores};
   return {machine.measured, machine.datasheet, machine.cores};
 }
 
@@ -96,8 +97,8 @@ void add_bandwidth(KernelPoint& out, const std::vector<Measurement>& rounds, con
 std::optional<double> clean_share_of(const Measurement& m) {
   if (const auto disturbed = disturbed_share(m.samples)) return 1 - *disturbed;
   if (m.retired_samples == 0) return std::nullopt;
-  const auto said = std::ranges::find(m.signals, "clean_share", &Signal::name);
-  return said == m.signals.end() ? std::nullopt : said->value;
+  const auto* said = find_or_null(m.signals, "clean_share", &Signal::name);
+  return !said ? std::nullopt : said->value;
 }
 
 void add_clean_share(KernelPoint& out, const std::vector<Measurement>& rounds) {
@@ -163,9 +164,7 @@ std::vector<KernelPoint> kernel_points(std::span<const Measurement> rows,
     if (is_new) cases.emplace_back();
     cases[it->second].push_back(row);
   }
-  std::vector<KernelPoint> out;
-  for (const auto& rounds : cases) out.push_back(point_of(rounds, machine));
-  return out;
+  return mapped(cases, [&](const auto& rounds) { return point_of(rounds, machine); });
 }
 
 std::map<std::string, KernelPoint> points_by_key(std::span<const Measurement> rows,

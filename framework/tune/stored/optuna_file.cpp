@@ -11,6 +11,7 @@
 
 #include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "journal/store.hpp"
 #include "study/storage/copy.hpp"
@@ -165,11 +166,11 @@ std::string optuna_kernels(const RunReport& report, std::span<const Measurement>
                            const std::string& path) {
   std::map<std::string, const KernelCase*> by_key;
   for (const Measurement& row : rows) by_key.emplace(row.kernel_case.key(), &row.kernel_case);
-  std::vector<std::map<std::string, ParamValue>> cases;
-  for (const KernelPoint& point : report.kernels) cases.push_back(facts_of(*by_key.at(point.key)));
+  auto cases = mapped(report.kernels,
+                      [&](const KernelPoint& point) { return facts_of(*by_key.at(point.key)); });
   const auto choices = choices_of(cases);
   std::vector<TrialRow> trials;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  for (const auto i : indices(cases)) {
     trials.push_back(kernel_trial(report.kernels[i], row_time(report.started_utc)));
     for (const auto& [name, value] : cases[i]) {
       const auto& distribution = choices.at(name);
@@ -179,7 +180,7 @@ std::string optuna_kernels(const RunReport& report, std::span<const Measurement>
         continue;
       }
       const auto index = std::ranges::find(all, value) - all.begin();
-      trials.back().params.push_back({name, static_cast<double>(index), distribution});
+      trials.back().params.push_back({name, as_double(index), distribution});
     }
   }
   const std::string title = report.title.empty() ? "bench" : report.title;

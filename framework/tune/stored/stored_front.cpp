@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
@@ -40,9 +41,9 @@ void add_points(StudyStore& store, std::int64_t study, const Json& keys, Searche
     }
   }
   for (const Json& key : keys) {
-    const auto it = found.find(key.get<std::string>());
-    if (it == found.end()) throw refused("a point of the stored front has no trial", out.origin);
-    out.points.push_back(it->second);
+    const auto* it = find_value(found, key.get<std::string>());
+    if (!it) throw refused("a point of the stored front has no trial", out.origin);
+    out.points.push_back(*it);
   }
 }
 
@@ -103,8 +104,7 @@ SearchedFront read_stored_front(StudyStore& store, const std::string& name) {
       throw refused("its front cannot be read: " + std::string(e.what()), "study '" + name + "'");
     }
   }
-  std::vector<std::string> known;
-  for (const StoredFront& front : stored_fronts(store)) known.push_back(front.study);
+  auto known = mapped(stored_fronts(store), &StoredFront::study);
   throw refused("no study '" + name + "' with a front", std::string(store.location()),
                 known.empty() ? "search first: halmark tune" : suggestion(name, known));
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "framework/study/constraint_form.hpp"
 #include "search/space/space.hpp"
@@ -84,7 +85,7 @@ struct Chosen {
 Chosen chosen_of(std::span<const Evaluation* const> evaluations) {
   Chosen out;
   const Setting first = setting_of(evaluations.front()->configuration);
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  for (const auto i : indices(first)) {
     ParamDistribution distribution;
     std::vector<ParamValue>& choices = distribution.choices;
     for (const Evaluation* e : evaluations)
@@ -105,10 +106,10 @@ Chosen chosen_of(std::span<const Evaluation* const> evaluations) {
 std::vector<TrialParam> params_of(const Configuration& configuration, const Chosen& chosen) {
   std::vector<TrialParam> out = chosen.params;
   const Setting setting = setting_of(configuration);
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (const auto k : indices(out)) {
     const auto& choices = out[k].distribution->choices;
     const ParamValue& value = setting[chosen.at[k]].second;
-    out[k].internal = static_cast<double>(std::ranges::find(choices, value) - choices.begin());
+    out[k].internal = as_double(std::ranges::find(choices, value) - choices.begin());
   }
   return out;
 }
@@ -116,11 +117,9 @@ std::vector<TrialParam> params_of(const Configuration& configuration, const Chos
 }  // namespace
 
 std::vector<double> study_values(const Evaluation& e, std::span<const Objective> objectives) {
-  std::vector<double> out;
-  for (const Objective o : objectives) {
-    out.push_back(*objective_value(e, o) * study_objective(o).scale);
-  }
-  return out;
+  return mapped(objectives, [&](const Objective o) {
+    return *objective_value(e, o) * study_objective(o).scale;
+  });
 }
 
 Attributes trial_attributes(const Evaluation& e) {
@@ -221,9 +220,9 @@ std::size_t store_trials(StudyStore& store, const StudyInfo& info,
       const std::string key = e->configuration.key();
       if (known.contains(dump_json(Json(key)))) continue;
       rows.push_back(trial_of(*e, chosen, objectives, levels, constraints));
-      if (const auto at = times.find(key); at != times.end()) {
-        rows.back().started_utc = utc_microseconds(at->second.began);
-        rows.back().completed_utc = utc_microseconds(at->second.ended);
+      if (const auto* at = find_value(times, key)) {
+        rows.back().started_utc = utc_microseconds(at->began);
+        rows.back().completed_utc = utc_microseconds(at->ended);
       }
       if (kept_whole.contains(key)) {
         rows.back().user.emplace_back(evaluation_attribute, dump_json(Json(*e)));

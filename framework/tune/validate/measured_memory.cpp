@@ -4,7 +4,7 @@
 // difference.
 #include "tune/validate/measured_memory.hpp"
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/stack/stack_memory.hpp"
@@ -165,11 +165,11 @@ MeasuredMemory measured_memory(const OperatorGraph& graph, std::span<const RankS
   const ExpertLayout layout = expert_layout(parallel);
   MeasuredMemory out;
   for (std::size_t rank = 0; rank < staged.size(); ++rank) {
-    const int tensor = static_cast<int>(rank) % parallel.tp;
-    const int stage = static_cast<int>(rank) / parallel.tp % parallel.pp;
-    const int replica = static_cast<int>(rank) / parallel.tp / parallel.pp;
+    const int tensor = as_int(rank) % parallel.tp;
+    const int stage = as_int(rank) / parallel.tp % parallel.pp;
+    const int replica = as_int(rank) / parallel.tp / parallel.pp;
     MemoryOfRank& of_rank = out.ranks.emplace_back();
-    of_rank.rank = static_cast<int>(rank);
+    of_rank.rank = as_int(rank);
     RankSum sum;
     for (const RankStaging::Kernel& kernel : staged[rank].kernels) {
       if (kernel.instances > 0) {

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/numeric/cast.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -34,7 +33,7 @@ double step_ns(const Estimate& estimate) {
 
 std::vector<double> medians(std::span<const StackPair* const> pairs, std::size_t kernels) {
   std::vector<double> out, of_one;
-  for (std::size_t k = 0; k < kernels; ++k) {
+  for (const auto k : indices(kernels)) {
     of_one.clear();
     for (const StackPair* pair : pairs) of_one.push_back(pair->kernel_ns[k]);
     out.push_back(median(of_one));
@@ -45,8 +44,8 @@ std::vector<double> medians(std::span<const StackPair* const> pairs, std::size_t
 // Each name once: what several operators of one name take is one figure of the run, too.
 void set_operators(const std::map<std::string, double>& ns, Validation& out) {
   for (Validation::Operator& op : out.operators) {
-    const auto at = ns.find(op.name);
-    op.composed_ns = at == ns.end() ? 0 : at->second;
+    const auto* at = find_value(ns, op.name);
+    op.composed_ns = !at ? 0 : *at;
   }
 }
 
@@ -62,14 +61,14 @@ CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& 
   }
   double total = 0;
   std::vector<std::size_t> order(ns.size());
-  for (std::size_t k = 0; k < ns.size(); ++k) {
+  for (const auto k : indices(ns)) {
     order[k] = k;
     total += ns[k];
   }
   std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t k) { return ns[k]; });
   CarryingKernels out;
   double left = total * carried_share;
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for (const auto i : indices(order)) {
     const bool is_in_stack = table.cases()[order[i]].mode == CacheMode::in_stack;
     if (left <= 0 && !is_in_stack) continue;
     out.cases.push_back(table.cases()[order[i]]);
@@ -111,7 +110,7 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
         std::to_string(kept.size()) + " pairs of run and kernels were measured, 3 are needed";
     return;
   }
-  found.pairs = static_cast<int>(kept.size());
+  found.pairs = as_int(kept.size());
   found.composed_ns = median(composed_ns);
   found.error = median(errors);
   found.error_interval = median_interval(errors).interval;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 #include "core/text/units.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
@@ -18,11 +19,11 @@ namespace {
 
 // Evenly spread over the front, so that both ends and both phases are confronted with a run.
 std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, std::int64_t points) {
-  const auto n = static_cast<std::int64_t>(front.size());
+  const auto n = std::ssize(front);
   if (points <= 0 || points >= n) return front;
   std::vector<std::size_t> out;
-  for (std::int64_t i = 0; i < points; ++i) {
-    out.push_back(front[static_cast<std::size_t>(points == 1 ? 0 : i * (n - 1) / (points - 1))]);
+  for (const std::int64_t i : below(points)) {
+    out.push_back(front[as_size(points == 1 ? 0 : i * (n - 1) / (points - 1))]);
   }
   return out;
 }
@@ -56,7 +57,7 @@ class Validations {
   const Validation* of(std::span<const std::size_t> points, std::size_t at) {
     const Evaluation& e = run_.evaluations[points[at]];
     const std::string key = e.configuration.key();
-    if (const auto known = known_.find(key); known != known_.end()) return &known->second;
+    if (const auto* known = find_value(known_, key)) return known;
     const auto turns = affordable_turns(e, points.subspan(at + 1));
     if (!turns) {
       run_.notes.push_back(fmt::format("not validated: {} would take {:.0f} s of the {:.0f} s left",

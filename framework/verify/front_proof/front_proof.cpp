@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "verify/front_proof/front_proof_context.hpp"
 #include "verify/front_proof/front_proof_kernels.hpp"
@@ -39,10 +40,10 @@ class Check {
   void check_front() {
     std::map<std::uint64_t, std::size_t> seen;
     for (const FrontPoint& point : proof_.front) {
-      const auto at = proved_.evaluated.find(point.config);
-      if (at == proved_.evaluated.end()) throw Broken(point.line, "it was not evaluated");
+      const auto* at = find_value(proved_.evaluated, point.config);
+      if (!at) throw Broken(point.line, "it was not evaluated");
       if (!seen.emplace(point.config, point.line).second) throw Broken(point.line, "listed twice");
-      const Evaluated& e = at->second;
+      const Evaluated& e = *at;
       if (point.front != e.front || point.interval != ranges(e) ||
           point.kernels != space_.kernels(point.config)) {
         throw Broken(point.line, "front, interval or kernels are not those of the configuration");
@@ -70,7 +71,7 @@ class Check {
   bool is_confirmed() const {
     if (proof_.is_definition) return true;
     if (proof_.run_objective < 0) return false;
-    const auto j = static_cast<std::size_t>(proof_.run_objective);
+    const auto j = as_size(proof_.run_objective);
     return std::ranges::all_of(proof_.front, [&](const FrontPoint& p) {
       return p.run && j < p.interval.size() && p.run->low <= p.interval[j].high &&
              p.run->high >= p.interval[j].low;

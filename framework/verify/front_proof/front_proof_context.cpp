@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "verify/front_proof/front_proof_bounds.hpp"
 #include "verify/front_proof/front_proof_key.hpp"
@@ -15,8 +16,7 @@ bool has_context(const Proof& proof) { return missing_record(proof).empty(); }
 
 // Peaks may have been raised by alarms: a chain of them begins at what the device record has.
 std::vector<double> first_peaks(const Proof& proof) {
-  std::vector<double> out;
-  for (const Peak& p : proof.peaks) out.push_back(p.value);
+  std::vector<double> out = mapped(proof.peaks, &Peak::value);
   std::vector<bool> is_seen(out.size(), false);
   for (const Alarm& a : proof.alarms) {
     if (a.peak >= out.size() || is_seen[a.peak]) continue;
@@ -105,7 +105,7 @@ void check_bounds(const Proof& proof, const DeviceReader& read_device) {
       throw Broken(k.line,
                    "the device record has " + std::to_string(expected.size()) + " ceilings for it");
     }
-    for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (const auto i : indices(expected)) {
       check_term(proof, k, k.terms[i], peaks[k.terms[i].peak], expected[i]);
       named.insert(k.terms[i].peak);
     }

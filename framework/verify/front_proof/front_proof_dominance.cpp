@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+
 namespace halmark::front_proof {
 
 bool at_least_as_good(const Vector& a, const Vector& b) {
-  for (std::size_t j = 0; j < a.size(); ++j) {
+  for (const auto j : indices(a)) {
     if (!(a[j] <= b[j])) return false;
   }
   return true;
@@ -15,7 +17,7 @@ bool dominates(const Vector& a, const Vector& b) { return at_least_as_good(a, b)
 
 std::vector<Vector> minimal(std::vector<Vector> all) {
   std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  all.erase(std::ranges::unique(all).begin(), all.end());
   std::vector<Vector> out;
   for (const Vector& v : all) {
     const auto beats = [&v](const Vector& other) { return dominates(other, v); };

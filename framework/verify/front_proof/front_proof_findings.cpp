@@ -5,13 +5,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "verify/front_proof/front_proof_values.hpp"
 
 namespace halmark::front_proof {
 
 std::size_t domain_of(const Proof& proof, const std::string& name) {
-  std::vector<std::string> names;
-  for (const Domain& d : proof.domains) names.push_back(d.name);
+  auto names = mapped(proof.domains, &Domain::name);
   return named(name, names);
 }
 
@@ -23,9 +23,7 @@ Range range_of(const Json& pair) {
 namespace {
 
 std::vector<Range> ranges_of(const Json& list) {
-  std::vector<Range> out;
-  for (const Json& pair : list) out.push_back(range_of(pair));
-  return out;
+  return mapped(list, [&](const Json& pair) { return range_of(pair); });
 }
 
 // A bound may be -infinity (nothing is known), a gap infinity (nothing was evaluated).

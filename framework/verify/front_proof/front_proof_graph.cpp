@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
@@ -45,7 +45,7 @@ class Graphs {
   Graphs(const Proof& proof, const ProofSpace& space)
       : proof_(proof), space_(space), plan_(proof), spec_(spec_of(proof)) {
     plan_.check_space();
-    for (std::size_t k = 0; k < proof.kernels.size(); ++k) {
+    for (const auto k : indices(proof.kernels)) {
       const KernelCase kernel_case = *read_kernel_key(proof.kernels[k].key);
       if (!ids_.try_emplace(without_choice(kernel_case), k).second) {
         throw Broken(proof.kernels[k].line, "two kernels answer the same question");
@@ -74,16 +74,13 @@ class Graphs {
   }
 
   std::vector<std::size_t> levels(std::uint64_t combination) const {
-    std::vector<std::size_t> out;
-    for (std::size_t d = 0; d < proof_.domains.size(); ++d) {
-      out.push_back(space_.level(combination, d));
-    }
-    return out;
+    return mapped(indices(proof_.domains),
+                  [&](const auto d) { return space_.level(combination, d); });
   }
 
   // The first rule with an expression that the combination breaks.
   std::optional<std::size_t> broken_rule(std::uint64_t combination) const {
-    for (std::size_t k = 0; k < proof_.constraints.size(); ++k) {
+    for (const auto k : indices(proof_.constraints)) {
       if (space_.breaks(combination, k).value_or(false)) return k;
     }
     return std::nullopt;
@@ -92,10 +89,10 @@ class Graphs {
   // That a combination is no configuration, because of a constraint: the last two of the plan's
   // are those without an expression.
   void expect_left_out(std::uint64_t combination, std::size_t constraint, const std::string& why) {
-    known_.left_out_by[combination] = static_cast<std::int32_t>(constraint);
-    const auto config = proof_.configs.find(levels(combination));
-    if (config == proof_.configs.end()) return;
-    throw Broken(config->second.line, "combination " + std::to_string(combination) + " is " + why);
+    known_.left_out_by[combination] = as_int(constraint);
+    const auto* config = find_value(proof_.configs, levels(combination));
+    if (!config) return;
+    throw Broken(config->line, "combination " + std::to_string(combination) + " is " + why);
   }
 
   void check(std::uint64_t combination) {
@@ -116,13 +113,13 @@ class Graphs {
       left_out_.insert(configuration.key() + ": " + refusal->text);
       return expect_left_out(combination, impossible, "impossible: " + refusal->text);
     }
-    const auto config = proof_.configs.find(at);
-    if (config == proof_.configs.end()) {
+    const auto* config = find_value(proof_.configs, at);
+    if (!config) {
       throw Broken(proof_.space_line, "combination " + std::to_string(combination) +
                                           " is a configuration, and is left out");
     }
     known_.keys[combination] = configuration.key();
-    check(config->second, at.front(), std::move(*graph));
+    check(*config, at.front(), std::move(*graph));
   }
 
   std::optional<Refusal> too_large(const OperatorGraph& graph) const {
@@ -143,14 +140,14 @@ class Graphs {
     const StepSum sum = composer.compile(table);
     std::vector<std::size_t> ids;
     for (const KernelCase& kernel_case : table.cases()) {
-      const auto id = ids_.find(without_choice(kernel_case));
-      if (id == ids_.end()) {
+      const auto* id = find_value(ids_, without_choice(kernel_case));
+      if (!id) {
         throw Broken(stated.line, "kernel '" + kernel_case.key() + "' of its graph is missing");
       }
-      ids.push_back(id->second);
-      used_.insert(id->second);
+      ids.push_back(*id);
+      used_.insert(*id);
     }
-    for (std::size_t j = 0; j < stated.objectives.size(); ++j) {
+    for (const auto j : indices(stated.objectives)) {
       if (is_objective(stated.objectives[j], proof_.objectives[j].name, sum, ids, memory)) continue;
       throw Broken(stated.line, "the formula of " + proof_.objectives[j].name +
                                     " is not that of the model's graph");
@@ -175,11 +172,11 @@ class Graphs {
         slowest.operands.size() != sum.stages.size()) {
       return false;
     }
-    for (std::size_t s = 0; s < sum.stages.size(); ++s) {
+    for (const auto s : indices(sum.stages)) {
       const auto terms = sum.terms_of(s);
       const Node& stage = slowest.operands[s];
       if (stage.op != Node::Op::sum || stage.operands.size() != terms.size()) return false;
-      for (std::size_t i = 0; i < terms.size(); ++i) {
+      for (const auto i : indices(terms)) {
         const std::size_t id = ids[as_size(terms[i].kernel)];
         if (!is_term(stage.operands[i], terms[i].count, id)) return false;
       }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/latency.hpp"
-#include "core/ranges.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "journal/store.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 // Below 6 processes the interval of their medians is min..max: 1 - 2^(1 - n).
 double confidence_of(std::size_t medians) {
-  return medians < 6 ? 1 - std::ldexp(1.0, 1 - static_cast<int>(medians)) : 0.95;
+  return medians < 6 ? 1 - std::ldexp(1.0, 1 - as_int(medians)) : 0.95;
 }
 
 double bound_of(const Proof& proof, const Kernel& k) {
@@ -60,23 +60,23 @@ using Rows = std::map<std::string, std::map<int, Measurement>>;
 
 std::vector<Measurement> rows_of(const Rows& rows, const std::string& key) {
   std::vector<Measurement> out;
-  const auto known = rows.find(key);
-  if (known == rows.end()) return out;
-  for (const auto& [round, row] : known->second) out.push_back(row);
+  const auto* known = find_value(rows, key);
+  if (!known) return out;
+  for (const auto& [round, row] : *known) out.push_back(row);
   return out;
 }
 
 // All rows of the run count: who chooses among rounds chooses the interval.
 void check_measured(const Proof& proof, const Kernel& k, const Rows& rows) {
-  const auto known = rows.find(k.key);
-  for (std::size_t i = 0; i < k.rounds.size(); ++i) {
-    const bool is_known = known != rows.end() && known->second.contains(k.rounds[i]);
+  const auto* known = find_value(rows, k.key);
+  for (const auto i : indices(k.rounds)) {
+    const bool is_known = known && known->contains(k.rounds[i]);
     if (!is_known) {
       throw Unreadable(k.line, "run " + std::to_string(proof.run) +
                                    " of the journal has no round " + std::to_string(k.rounds[i]) +
                                    " of " + k.key);
     }
-    if (known->second.at(k.rounds[i]).duration_ns_median != k.medians[i]) {
+    if (known->at(k.rounds[i]).duration_ns_median != k.medians[i]) {
       throw Broken(k.line, "a median is not that of the journal's row");
     }
   }
@@ -164,9 +164,9 @@ void check_runs(const Proof& proof, const KnownSpace& known, const Store& store)
   const std::vector<Validation> runs = store.rows<Validation>(proof.run);
   for (const FrontPoint& point : proof.front) {
     if (!point.run) continue;
-    const auto key = known.keys.find(point.config);
+    const auto* key = find_value(known.keys, point.config);
     const bool is_known = std::ranges::any_of(runs, [&](const Validation& v) {
-      const bool is_of_it = key == known.keys.end() || v.deployment_key == key->second;
+      const bool is_of_it = !key || v.deployment_key == *key;
       return is_of_it && has_latency(v.status) && v.measured_ns == point.run_value &&
              v.measured_interval_ns.low == point.run->low &&
              v.measured_interval_ns.high == point.run->high;
@@ -220,7 +220,7 @@ void check_alarms(const Proof& proof) {
     }
     last[a.peak] = a.peak_after;
   }
-  for (std::size_t p = 0; p < last.size(); ++p) {
+  for (const auto p : indices(last)) {
     if (last[p] != 0 && last[p] != proof.peaks[p].value) {
       throw Broken(1, "a peak is not the one that its last alarm left");
     }

@@ -2,11 +2,11 @@
 // kernel can stand for it in a proof.
 #include "verify/front_proof/front_proof_key.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "kernels/contract.hpp"
 
 namespace halmark::front_proof {
@@ -33,7 +33,7 @@ std::optional<Number> number_of(std::string_view text) {
 std::optional<std::int64_t> param_of(std::string_view name, std::string_view text) {
   if (name == "dtype" || name.ends_with("_dtype")) {
     for (const Dtype dtype : all_dtypes()) {
-      if (dtype_name(dtype) == text) return static_cast<std::int64_t>(dtype);
+      if (dtype_name(dtype) == text) return as_int64(dtype);
     }
   }
   return number_of<std::int64_t>(text);

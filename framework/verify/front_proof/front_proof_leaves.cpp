@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::front_proof {
 namespace {
@@ -55,7 +55,7 @@ class LeafCheck {
   template <typename Visit>
   void for_each(const Leaf& leaf, Visit visit) const {
     std::vector<std::size_t> free;
-    for (std::size_t d = 0; d < proof_.domains.size(); ++d) {
+    for (const auto d : indices(proof_.domains)) {
       if (!leaf.box.contains(d)) free.push_back(d);
     }
     std::vector<std::size_t> levels(free.size(), 0);
@@ -196,7 +196,7 @@ class LeafCheck {
       const Vector bound = space_.objectives(c, low_);
       Vector& part =
           parts.try_emplace(leaf.cut ? space_.level(c, *leaf.cut) : 0, bound).first->second;
-      for (std::size_t j = 0; j < part.size(); ++j) part[j] = std::min(part[j], bound[j]);
+      for (const auto j : indices(part)) part[j] = std::min(part[j], bound[j]);
     });
     std::vector<Vector> expected, stated;
     for (const auto& [level, bound] : parts) expected.push_back(bound);
@@ -205,11 +205,11 @@ class LeafCheck {
       throw Broken(leaf.line, "the bounds are not those of the box");
     }
     for (const Bound& b : leaf.bounds) {
-      const auto by = proved_.evaluated.find(b.by);
-      if (by == proved_.evaluated.end() || by->second.front != front) {
+      const auto* by = find_value(proved_.evaluated, b.by);
+      if (!by || by->front != front) {
         throw Broken(leaf.line, "what dominates was not evaluated for this front");
       }
-      if (!at_least_as_good(by->second.high, b.values)) {
+      if (!at_least_as_good(by->high, b.values)) {
         throw Broken(leaf.line, "configuration " + std::to_string(b.by) + " does not dominate it");
       }
     }
@@ -217,7 +217,7 @@ class LeafCheck {
 
   double gap_of(const Vector& high, const Vector& bound) const {
     double out = 0;
-    for (std::size_t j = 0; j < high.size(); ++j) {
+    for (const auto j : indices(high)) {
       if (high[j] <= bound[j]) continue;
       const bool is_maximised = proof_.objectives[j].is_maximised;
       const bool has_factor = is_maximised ? high[j] < 0 : bound[j] > 0;
@@ -265,7 +265,7 @@ class LeafCheck {
 
 std::vector<Range> ranges(const Evaluated& evaluated) {
   std::vector<Range> out;
-  for (std::size_t j = 0; j < evaluated.low.size(); ++j) {
+  for (const auto j : indices(evaluated.low)) {
     out.push_back({evaluated.low[j], evaluated.high[j]});
   }
   return out;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::front_proof {
@@ -143,7 +144,7 @@ Precision meaning_of(const std::string& name, const ModelSpec& spec, bool has_bf
 }
 
 void set_size(Configuration& c, const std::string& name, std::int64_t value, std::size_t line) {
-  const auto degree = static_cast<int>(value);
+  const auto degree = as_int(value);
   if (name == "batch") {
     c.workload.batch = value;
   } else if (name == "context") {
@@ -251,7 +252,7 @@ void StatedPlan::check_objectives() const {
                          proof_.objectives[j].unit == known->unit &&
                          proof_.objectives[j].is_maximised == known->is_maximised;
     if (!is_next) throw Broken(1, "the objectives are not those of the plan");
-    if (name == "latency") latency = static_cast<std::int64_t>(j);
+    if (name == "latency") latency = as_int64(j);
     ++j;
   }
   if (j != proof_.objectives.size()) throw Broken(1, "the objectives are not those of the plan");
@@ -263,13 +264,13 @@ void StatedPlan::check_objectives() const {
 bool StatedPlan::is_of_a_problem(const std::vector<std::size_t>& levels) const {
   const auto& own = problems_[levels[0]];
   for (std::size_t d = 1; d < domains_.size(); ++d) {
-    const auto at = own.find(domains_[d].name);
-    if (at == own.end()) {
+    const auto* at = find_value(own, domains_[d].name);
+    if (!at) {
       if (levels[d] != 0) return false;
       continue;
     }
     const std::string& value = domains_[d].values[levels[d]];
-    if (std::ranges::find(at->second, value) == at->second.end()) return false;
+    if (std::ranges::find(*at, value) == at->end()) return false;
   }
   return true;
 }

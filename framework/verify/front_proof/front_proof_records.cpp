@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "verify/front_proof/front_proof_findings.hpp"
 #include "verify/front_proof/front_proof_values.hpp"
@@ -19,9 +20,9 @@ Node::Op operation_of(const std::string& name) {
   static const std::map<std::string, Op> known = {{"sum", Op::sum},       {"max", Op::max},
                                                   {"min", Op::min},       {"scale", Op::scale},
                                                   {"divide", Op::divide}, {"rate", Op::rate}};
-  const auto at = known.find(name);
-  if (at == known.end()) throw std::invalid_argument("unknown operation '" + name + "'");
-  return at->second;
+  const auto* at = find_value(known, name);
+  if (!at) throw std::invalid_argument("unknown operation '" + name + "'");
+  return *at;
 }
 
 Node node_of(const Proof& proof, const Json& json, std::size_t depth = 0) {
@@ -47,9 +48,7 @@ Node node_of(const Proof& proof, const Json& json, std::size_t depth = 0) {
 }
 
 std::vector<Node> formulas_of(const Proof& proof, const Json& list) {
-  std::vector<Node> out;
-  for (const Json& formula : list) out.push_back(node_of(proof, formula));
-  return out;
+  return mapped(list, [&](const Json& formula) { return node_of(proof, formula); });
 }
 
 void read_header(Proof& proof, const Json& r) {

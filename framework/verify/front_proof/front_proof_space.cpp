@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::front_proof {
@@ -125,8 +126,7 @@ void ProofSpace::check_formulas(const std::vector<Node>& formulas, std::size_t l
 }
 
 void ProofSpace::compile_constraints() {
-  std::vector<std::string> names;
-  for (const Domain& d : proof_.domains) names.push_back(d.name);
+  auto names = mapped(proof_.domains, &Domain::name);
   for (const ConstraintText& c : proof_.constraints) {
     auto& compiled = constraints_.emplace_back();
     if (c.expression.empty()) continue;
@@ -141,10 +141,9 @@ void ProofSpace::compile_constraints() {
 std::optional<bool> ProofSpace::breaks(std::uint64_t combination, std::size_t constraint) const {
   const auto& compiled = constraints_[constraint];
   if (!compiled) return std::nullopt;
-  std::vector<Operand> operands;
-  for (std::size_t d = 0; d < values_.size(); ++d) {
-    operands.push_back(Operand::of(values_[d][level(combination, d)]));
-  }
+  std::vector<Operand> operands = mapped(indices(values_), [&](const auto d) {
+    return Operand::of(values_[d][level(combination, d)]);
+  });
   return compiled->evaluate(operands) == Truth::no;
 }
 
@@ -227,9 +226,7 @@ double ProofSpace::value(const Node& node, std::uint64_t c,
 
 std::vector<double> ProofSpace::objectives(std::uint64_t combination,
                                            const std::vector<double>& times) const {
-  std::vector<double> out;
-  for (const Node& f : formulas(combination)) out.push_back(value(f, combination, times));
-  return out;
+  return mapped(formulas(combination), [&](const Node& f) { return value(f, combination, times); });
 }
 
 void ProofSpace::add_kernels(const Node& node, std::uint64_t combination,
@@ -243,7 +240,7 @@ std::vector<std::size_t> ProofSpace::kernels(std::uint64_t combination) const {
   std::vector<std::size_t> out;
   for (const Node& f : formulas(combination)) add_kernels(f, combination, out);
   std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/lists.hpp"
 #include "worker/checks/loop_checks.hpp"
 #include "worker/request_failed.hpp"
 
@@ -16,7 +17,7 @@ constexpr std::int64_t lines_at_once = 32;
 
 void LoopChecks::run_poisoned(int first_set, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const int set = static_cast<int>((first_set + i) % ring_.sets());
+    const int set = as_int((first_set + i) % ring_.sets());
     for (const std::size_t operand : kept_.operands()) ring_.buffer(set, operand).poison();
   }
   check(kernel_.run(first_set, count), "sample");
@@ -24,17 +25,17 @@ void LoopChecks::run_poisoned(int first_set, std::int64_t count) {
 
 // Drawn lines first: what a thread still writes comes later than they do.
 void LoopChecks::keep_lines(int first_set, std::int64_t count) {
-  const std::int64_t lines = std::max<std::int64_t>(
-      1, lines_at_once / (count * static_cast<std::int64_t>(kept_.operands().size())));
+  const std::int64_t lines =
+      std::max<std::int64_t>(1, lines_at_once / (count * as_int64(kept_.operands().size())));
   for (std::int64_t i = 0; i < lines * count; ++i) {
-    const int set = static_cast<int>((first_set + i % count) % ring_.sets());
+    const int set = as_int((first_set + i % count) % ring_.sets());
     for (const std::size_t operand : kept_.operands()) {
       const std::uint64_t bytes = ring_.operands()[operand].info.bytes;
       const std::uint64_t begin = below((bytes + line_bytes - 1) / line_bytes) * line_bytes;
       kept_.keep({.set = set,
-                  .operand = static_cast<std::int64_t>(operand),
-                  .begin = static_cast<std::int64_t>(begin),
-                  .bytes = static_cast<std::int64_t>(std::min(line_bytes, bytes - begin)),
+                  .operand = as_int64(operand),
+                  .begin = as_int64(begin),
+                  .bytes = as_int64(std::min(line_bytes, bytes - begin)),
                   .at_once = true});
     }
   }
@@ -54,10 +55,10 @@ void LoopChecks::check_after_wait(std::int64_t repeat, std::vector<Signal>& sign
 void LoopChecks::keep_the_rest(std::int64_t repeat) {
   constexpr double short_interval_ns = 1e6;
   if (expected_ns_ > short_interval_ns) return;
-  int next_set = static_cast<int>(below(static_cast<std::uint64_t>(ring_.sets())));
+  int next_set = as_int(below(as_uint64(ring_.sets())));
   while (comparable_ < wanted_.executions) {
     const int first_set = next_set;
-    const auto count = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(repeat)));
+    const auto count = 1 + as_int64(below(as_uint64(repeat)));
     execute(first_set, count, next_set);
     auto set = written_set(first_set, count);
     if (!set) {
@@ -65,7 +66,7 @@ void LoopChecks::keep_the_rest(std::int64_t repeat) {
       execute(0, 1, behind);
       set = 0;
     }
-    const int at = static_cast<int>(comparable_++);
+    const int at = as_int(comparable_++);
     kept_.keep_execution(at, ++seen_, *set, draw());
   }
 }
@@ -73,12 +74,12 @@ void LoopChecks::keep_the_rest(std::int64_t repeat) {
 // Slow kernels are looked at in the same way when the parent has one executed on new inputs.
 void LoopChecks::check_at_once(std::int64_t repeat) {
   if (expected_ns_ > long_interval_ns) return;
-  const auto sets = static_cast<std::int64_t>(ring_.sets());
-  const int first_set = static_cast<int>(below(static_cast<std::uint64_t>(sets)));
+  const auto sets = as_int64(ring_.sets());
+  const int first_set = as_int(below(as_uint64(sets)));
   const bool shares_outputs = std::ranges::none_of(
       kept_.operands(), [&](std::size_t i) { return ring_.operands()[i].per_set; });
   const std::int64_t count = shares_outputs ? 1 : std::min({repeat, sets, lines_at_once});
-  const int last_set = static_cast<int>((first_set + count - 1) % sets);
+  const int last_set = as_int((first_set + count - 1) % sets);
   const auto row = draw_row(ring_, draw());
   std::optional<OverwriteRow> overwritten;
   if (row) {
@@ -138,7 +139,7 @@ void LoopChecks::time_reads(int set, std::vector<Signal>& signals) {
   signals.push_back({"read_spread_ns", most - least, {}});
   signals.push_back({"timed_with_read_ns", with_read_ns, {}});
   signals.push_back({"read_ns", plain_ns, {}});
-  signals.push_back({"read_bytes", static_cast<double>(target.size()), {}});
+  signals.push_back({"read_bytes", as_double(target.size()), {}});
 }
 
 // Threads of a library spin for a while behind their last call; those that never sleep may be at

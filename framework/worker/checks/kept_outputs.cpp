@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark::worker {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t lines_bytes = 32 << 10;  // single lines, beside whole stretches
 
 std::int64_t aligned(std::uint64_t bytes) {
-  return static_cast<std::int64_t>((bytes + line_bytes - 1) / line_bytes * line_bytes);
+  return as_int64((bytes + line_bytes - 1) / line_bytes * line_bytes);
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::uint64_t KeptOutputs::stretch_bytes(std::uint64_t output_bytes) {
 
 KeptOutputs::KeptOutputs(ArgumentRing& ring, int executions, int others, SharedMemory& memory)
     : ring_(ring), memory_(memory), executions_(as_size(executions)) {
-  for (std::size_t i = 0; i < ring.operands().size(); ++i) {
+  for (const auto i : indices(ring.operands())) {
     const StagedOperand& operand = ring.operands()[i];
     if (operand.spec.role == Role::output && operand.info.bytes > 0) operands_.push_back(i);
   }
@@ -60,9 +60,9 @@ void KeptOutputs::keep_execution(int at, std::int64_t sample, int set, std::uint
     }
     protocol::KeptOutput what{.sample = sample,
                               .set = set,
-                              .operand = static_cast<std::int64_t>(operand),
-                              .begin = static_cast<std::int64_t>(begin / line_bytes * line_bytes),
-                              .bytes = static_cast<std::int64_t>(stretch),
+                              .operand = as_int64(operand),
+                              .begin = as_int64(begin / line_bytes * line_bytes),
+                              .bytes = as_int64(stretch),
                               .offset = offset};
     copy(what);
     place.push_back(what);
@@ -74,21 +74,20 @@ bool KeptOutputs::keep(protocol::KeptOutput what) {
   if (what.bytes > capacity_ - end_) return false;
   what.offset = end_;
   copy(what);
-  end_ += aligned(static_cast<std::uint64_t>(what.bytes));
+  end_ += aligned(as_uint64(what.bytes));
   others_.push_back(what);
   return true;
 }
 
 void KeptOutputs::copy(protocol::KeptOutput& what) {
   ring_.buffer(what.set, as_size(what.operand))
-      .read_at(static_cast<std::uint64_t>(what.begin), memory_.data() + what.offset,
-               static_cast<std::uint64_t>(what.bytes));
+      .read_at(as_uint64(what.begin), memory_.data() + what.offset, as_uint64(what.bytes));
 }
 
 std::vector<protocol::KeptOutput> KeptOutputs::take() {
   std::vector<protocol::KeptOutput> all;
-  for (const auto& place : executions_) all.insert(all.end(), place.begin(), place.end());
-  all.insert(all.end(), others_.begin(), others_.end());
+  for (const auto& place : executions_) append_all(all, place);
+  append_all(all, others_);
   executions_.clear();
   others_.clear();
   return all;

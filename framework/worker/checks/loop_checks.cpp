@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/lists.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {
@@ -20,7 +21,7 @@ constexpr int slots_behind_the_loop = 6;
 
 std::uint64_t seed_of_the_system() {
   std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) ^ device();
+  return (as_uint64(device()) << 32) ^ device();
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ LoopChecks::LoopChecks(DeviceContext& context, StagedKernel& kernel,
              kept_.bytes_per_execution() > settling_bytes;
   if (!is_changeable_ || expected_ns > long_interval_ns) wanted_.rows = 0;
   if (!is_changeable_ || expected_ns > 10 * long_interval_ns) wanted_.redraws = 0;
-  next_row_at_ = 1 + static_cast<std::int64_t>(below(4));
+  next_row_at_ = 1 + as_int64(below(4));
 }
 
 // The output that the gate accepted is that of set 0: others have it where their values are its.
@@ -64,8 +65,7 @@ PluginError LoopChecks::act(int first_set, std::int64_t repeat, int& next_set) {
     if (const auto at = place()) keep_execution(*at, first_set, repeat, next_set);
     if (wanted_.rows > changed_rows_ && seen_ >= next_row_at_) {
       check_row(repeat, next_set);
-      next_row_at_ =
-          seen_ + 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(seen_) + 2));
+      next_row_at_ = seen_ + 1 + as_int64(below(as_uint64(seen_) + 2));
     }
   } catch (const RequestFailed& failure) {
     return {.status = failure.failed().code, .message = failure.failed().message};
@@ -106,10 +106,10 @@ void LoopChecks::end_loop(std::span<const TimedSample> series, std::vector<Signa
 std::optional<int> LoopChecks::place() {
   ++comparable_;
   if (wanted_.executions == 0) return std::nullopt;
-  if (comparable_ <= wanted_.executions) return static_cast<int>(comparable_ - 1);
-  const std::uint64_t at = below(static_cast<std::uint64_t>(comparable_));
-  if (at >= static_cast<std::uint64_t>(wanted_.executions)) return std::nullopt;
-  return static_cast<int>(at);
+  if (comparable_ <= wanted_.executions) return as_int(comparable_ - 1);
+  const std::uint64_t at = below(as_uint64(comparable_));
+  if (at >= as_uint64(wanted_.executions)) return std::nullopt;
+  return as_int(at);
 }
 
 // Of the sets that the last executions wrote, one whose output is known.
@@ -117,9 +117,9 @@ std::optional<int> LoopChecks::written_set(int first_set, std::int64_t repeat) {
   const std::int64_t sets = ring_.sets();
   const std::int64_t written = std::min(repeat, sets);
   const std::int64_t last = first_set + repeat - 1;
-  const auto skipped = static_cast<std::int64_t>(below(static_cast<std::uint64_t>(written)));
+  const auto skipped = as_int64(below(as_uint64(written)));
   for (std::int64_t i = 0; i < written; ++i) {
-    const int set = static_cast<int>((last - (skipped + i) % written) % sets);
+    const int set = as_int((last - (skipped + i) % written) % sets);
     if (holds_first_output(set)) return set;
   }
   return std::nullopt;
@@ -131,7 +131,7 @@ void LoopChecks::execute(int first_set, std::int64_t repeat, int& next_set) {
   check(kernel_.run(first_set, repeat), "sample");
   executing_ns_ += context_.clock.wall_ns() - begin_ns;
   executions_ += repeat;
-  next_set = static_cast<int>((first_set + repeat) % ring_.sets());
+  next_set = as_int((first_set + repeat) % ring_.sets());
 }
 
 // What repeats is kept behind a drawn number of repeats: behind whole samples, an answer that is
@@ -141,7 +141,7 @@ void LoopChecks::keep_execution(int at, int first_set, std::int64_t repeat, int&
   const bool ranks_draw_alike = may_execute || wanted_.seed != 0;
   if (ranks_draw_alike && repeat > 1) {
     first_set = next_set;
-    repeat = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(repeat)));
+    repeat = 1 + as_int64(below(as_uint64(repeat)));
     execute(first_set, repeat, next_set);
   }
   auto set = written_set(first_set, repeat);
@@ -152,8 +152,7 @@ void LoopChecks::keep_execution(int at, int first_set, std::int64_t repeat, int&
   }
   if (set) kept_.keep_execution(at, seen_, *set, draw());
   if (!settles()) return;
-  execute(next_set, 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(repeat))),
-          next_set);
+  execute(next_set, 1 + as_int64(below(as_uint64(repeat))), next_set);
 }
 
 void LoopChecks::check_row(std::int64_t repeat, int& next_set) {
@@ -162,11 +161,10 @@ void LoopChecks::check_row(std::int64_t repeat, int& next_set) {
     wanted_.rows = 0;
     return;
   }
-  const bool is_own = ring_.operands()[static_cast<std::size_t>(row->operand)].per_set;
-  const std::int64_t count =
-      is_own ? 1 : 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(repeat)));
+  const bool is_own = ring_.operands()[as_size(row->operand)].per_set;
+  const std::int64_t count = is_own ? 1 : 1 + as_int64(below(as_uint64(repeat)));
   const int first_set = next_set;
-  const int set = static_cast<int>((first_set + count - 1) % ring_.sets());
+  const int set = as_int((first_set + count - 1) % ring_.sets());
   OverwriteRow overwritten(ring_, set, *row, context_.clock);
   rows_.push_back(*row);
   ++changed_rows_;
@@ -181,11 +179,11 @@ void LoopChecks::keep_row(const OverwriteRow& overwritten, int set, bool at_once
     const OverwriteRow::Stretch stretch = overwritten.of_output(operand);
     kept_.keep({.sample = at_once ? -1 : seen_,
                 .set = set,
-                .operand = static_cast<std::int64_t>(operand),
-                .begin = static_cast<std::int64_t>(stretch.begin),
-                .bytes = static_cast<std::int64_t>(stretch.bytes),
+                .operand = as_int64(operand),
+                .begin = as_int64(stretch.begin),
+                .bytes = as_int64(stretch.bytes),
                 .at_once = at_once,
-                .overwritten = static_cast<std::int64_t>(rows_.size()) - 1});
+                .overwritten = std::ssize(rows_) - 1});
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark::worker {
@@ -21,14 +21,14 @@ bool is_replaceable(const StagedOperand& operand) {
       spec.distribution == Distribution::normal || spec.distribution == Distribution::uniform ||
       spec.distribution == Distribution::integers || spec.distribution == Distribution::positive;
   return spec.role == Role::input && has_own_values && dtype_bits(spec.dtype) % 8 == 0 &&
-         spec.elements() > 1 && operand.info.bytes == static_cast<std::uint64_t>(spec.bytes());
+         spec.elements() > 1 && operand.info.bytes == as_uint64(spec.bytes());
 }
 
 }  // namespace
 
 std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::uint64_t random) {
   std::vector<std::size_t> choices;
-  for (std::size_t i = 0; i < ring.operands().size(); ++i) {
+  for (const auto i : indices(ring.operands())) {
     if (is_replaceable(ring.operands()[i])) choices.push_back(i);
   }
   if (choices.empty()) return std::nullopt;
@@ -36,11 +36,9 @@ std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::
   const OperandSpec& spec = ring.operands()[operand].spec;
   const std::int64_t rows = rows_of(spec), columns = columns_of(spec);
   const auto below = [&](std::uint64_t counter, std::int64_t bound) {
-    return static_cast<std::int64_t>(
-        uniform_below(hash_u64(random, counter), static_cast<std::uint64_t>(bound)));
+    return as_int64(uniform_below(hash_u64(random, counter), as_uint64(bound)));
   };
-  protocol::OverwrittenRow row{.operand = static_cast<std::int64_t>(operand),
-                               .row = below(1, rows)};
+  protocol::OverwrittenRow row{.operand = as_int64(operand), .row = below(1, rows)};
   row.from_row = rows > 1 ? (row.row + 1 + below(2, rows - 1)) % rows : row.row;
   row.shift = columns > 1 ? 1 + below(3, columns - 1) : 0;
   return row;
@@ -74,7 +72,7 @@ OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::Overwrit
   const std::int64_t row_bytes = columns_of(spec) * element_bytes;
   const std::int64_t rows = row.whole ? rows_of(spec) : 1;
   OperandBuffer& buffer = ring.buffer(set, operand);
-  const auto begin_of = [&](std::int64_t r) { return static_cast<std::uint64_t>(r * row_bytes); };
+  const auto begin_of = [&](std::int64_t r) { return as_uint64(r * row_bytes); };
   begin_ = begin_of(row.whole ? 0 : row.row);
   before_.resize(begin_of(rows));
   buffer.read_at(begin_, before_.data(), before_.size());
@@ -103,11 +101,9 @@ OverwriteRow::Stretch OverwriteRow::of_output(std::size_t operand) const {
   const std::int64_t rows = rows_of(output);
   const std::int64_t first = row_.row * rows / rows_of(input);
   const std::int64_t end = std::max(first + 1, (row_.row + 1) * rows / rows_of(input));
-  const auto bytes = static_cast<std::uint64_t>(output.bytes());
-  const std::uint64_t begin = bytes / static_cast<std::uint64_t>(rows) *
-                              static_cast<std::uint64_t>(std::min(first, rows - 1));
-  const std::uint64_t wanted =
-      bytes / static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(end - first);
+  const auto bytes = as_uint64(output.bytes());
+  const std::uint64_t begin = bytes / as_uint64(rows) * as_uint64(std::min(first, rows - 1));
+  const std::uint64_t wanted = bytes / as_uint64(rows) * as_uint64(end - first);
   return {begin,
           std::min<std::uint64_t>({wanted, bytes - begin, protocol::KeptOutput::kept_bytes_max})};
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::worker {
 namespace {
@@ -26,10 +26,10 @@ std::optional<protocol::OverwrittenRow> RedrawnInputs::write(int first_set, std:
   const auto row = draw_whole(ring_, random, drawn_);
   if (!row) return std::nullopt;
   drawn_.push_back(*row);
-  const auto executed = static_cast<int>(std::min<std::int64_t>(repeat, sets()));
+  const auto executed = as_int(std::min<std::int64_t>(repeat, sets()));
   const StagedOperand& operand = ring_.operands()[as_size(row->operand)];
   const int written = operand.per_set ? executed : 1;
-  bytes_ = static_cast<std::uint64_t>(written) * operand.info.bytes;
+  bytes_ = as_uint64(written) * operand.info.bytes;
   if (bytes_ > bytes_max) return std::nullopt;
   first_set_ = first_set;
   repeat_ = repeat;
@@ -62,9 +62,9 @@ void RedrawnInputs::add_to(std::span<const TimedSample> series,
   double new_ns = std::numeric_limits<double>::infinity(), plain_ns = new_ns;
   std::size_t redrawn = 0, plain = 0;
   const auto is_redrawn = [&](std::size_t at) {
-    return std::ranges::binary_search(samples_, static_cast<std::int64_t>(at) + 1);
+    return std::ranges::binary_search(samples_, as_int64(at) + 1);
   };
-  for (std::size_t i = 0; i < series.size(); ++i) {
+  for (const auto i : indices(series)) {
     if (series[i].label == SampleLabel::disturbed) continue;
     const bool is_new = is_redrawn(i);
     const bool is_beside_one = is_redrawn(i + 1) || (i > 0 && is_redrawn(i - 1));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "kernels/staged_inputs.hpp"
 #include "worker/request_failed.hpp"
 
@@ -39,7 +39,7 @@ bool is_per_set(Role role, CacheMode mode) {
 // Everything but a packed constant is plain memory of the contract's size.
 void check_operand(const PluginInstance& plugin, const OperandSpec& spec, const OperandInfo& info) {
   if (info.name != spec.name) foreign_operand(plugin, spec, "is called '" + info.name + "'");
-  if (info.role != static_cast<std::int32_t>(spec.role)) {
+  if (info.role != as_int(spec.role)) {
     foreign_operand(plugin, spec, "has role " + std::to_string(info.role));
   }
   if (spec.role == Role::constant) return;
@@ -48,7 +48,7 @@ void check_operand(const PluginInstance& plugin, const OperandSpec& spec, const 
                     "is " + std::string(dtype_name(info.dtype)) + ", the contract " +
                         std::string(dtype_name(spec.dtype)));
   }
-  if (info.bytes != static_cast<std::uint64_t>(spec.bytes())) {
+  if (info.bytes != as_uint64(spec.bytes())) {
     foreign_operand(plugin, spec,
                     "wants " + std::to_string(info.bytes) + " bytes, the contract " +
                         std::to_string(spec.bytes()));
@@ -127,7 +127,7 @@ void ArgumentRing::make_buffers(DeviceContext& context, const PreparedKernels& p
 bool ArgumentRing::add_set(DeviceContext& context) {
   const bool is_first = buffers_.empty();
   std::vector<OperandBuffer> row(operands_.size());
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
+  for (const auto i : indices(operands_)) {
     const StagedOperand& operand = operands_[i];
     if (operand.info.bytes == 0 || (!is_first && !operand.per_set)) continue;
     try {
@@ -146,13 +146,13 @@ bool ArgumentRing::add_set(DeviceContext& context) {
 }
 
 void ArgumentRing::build_arguments() {
-  const auto count = static_cast<std::uint32_t>(operands_.size());
-  for (int set = 0; set < sets(); ++set) {
-    std::vector<hm_buffer*> row;
-    for (std::size_t i = 0; i < operands_.size(); ++i) row.push_back(buffer(set, i).handle());
+  const auto count = as_uint32(operands_.size());
+  for (const int set : below(sets())) {
+    std::vector<hm_buffer*> row =
+        mapped(indices(operands_), [&](const auto i) { return buffer(set, i).handle(); });
     handles_.push_back(std::move(row));
   }
-  for (int i = 0; i < 2 * sets(); ++i) {
+  for (const int i : below(2 * sets())) {
     std::vector<hm_buffer*>& row = handles_[as_size(i % sets())];
     arguments_.push_back({row.data(), nullptr, count, 0});
   }
@@ -165,25 +165,25 @@ bool ArgumentRing::has(Role role) const {
 
 std::vector<protocol::StagedMemory> ArgumentRing::memory() const {
   std::vector<protocol::StagedMemory> out;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
+  for (const auto i : indices(operands_)) {
     const OperandInfo& info = operands_[i].info;
     protocol::StagedMemory& entry = out.emplace_back();
-    entry.operand = static_cast<std::int64_t>(i);
-    entry.bytes = static_cast<std::int64_t>(info.bytes);
-    entry.alignment = static_cast<std::int64_t>(info.alignment);
+    entry.operand = as_int64(i);
+    entry.bytes = as_int64(info.bytes);
+    entry.alignment = as_int64(info.alignment);
     for (const std::vector<OperandBuffer>& row : buffers_) {
       if (row[i].handle() == nullptr) continue;
       entry.buffers += 1;
-      entry.allocated_bytes += static_cast<std::int64_t>(row[i].allocated_bytes());
+      entry.allocated_bytes += as_int64(row[i].allocated_bytes());
       entry.is_host = row[i].host() != nullptr;
     }
   }
   if (workspace_.handle() != nullptr) {
     out.push_back({.operand = protocol::StagedMemory::workspace,
-                   .bytes = static_cast<std::int64_t>(workspace_.bytes()),
+                   .bytes = as_int64(workspace_.bytes()),
                    .alignment = workspace_alignment,
                    .buffers = 1,
-                   .allocated_bytes = static_cast<std::int64_t>(workspace_.allocated_bytes()),
+                   .allocated_bytes = as_int64(workspace_.allocated_bytes()),
                    .is_host = workspace_.host() != nullptr});
   }
   return out;
@@ -195,11 +195,11 @@ OperandBuffer& ArgumentRing::buffer(int set, std::size_t operand) {
 }
 
 void ArgumentRing::fill_inputs() {
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
+  for (const auto i : indices(operands_)) {
     const Role role = operands_[i].spec.role;
     if (role == Role::output || role == Role::constant) continue;
     const int copies = operands_[i].per_set ? sets() : 1;
-    for (int set = 0; set < copies; ++set) {
+    for (const int set : below(copies)) {
       fill_operand(set, i, source_set(role, mode_, true, set));
     }
   }
@@ -215,8 +215,8 @@ void ArgumentRing::fill_other(OperandBuffer& other, std::size_t operand, int fro
 
 hm_launch ArgumentRing::launch(int first_set, std::int64_t repeat) noexcept {
   return {.struct_size = sizeof(hm_launch),
-          .set_count = static_cast<std::uint32_t>(sets()),
-          .repeat = static_cast<std::uint64_t>(repeat),
+          .set_count = as_uint32(sets()),
+          .repeat = as_uint64(repeat),
           .sets = arguments_.data() + first_set,
           .workspace = workspace_.handle()};
 }
@@ -231,7 +231,7 @@ hm_launch ArgumentRing::launch_on(const hm_arguments& arguments) noexcept {
 
 std::vector<Activation> ArgumentRing::outputs_of(int set) {
   std::vector<Activation> out;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
+  for (const auto i : indices(operands_)) {
     if (operands_[i].spec.role != Role::output) continue;
     out.push_back({i, operands_[i].spec.dtype, operands_[i].info.bytes, buffer(set, i).handle()});
   }
@@ -240,7 +240,7 @@ std::vector<Activation> ArgumentRing::outputs_of(int set) {
 
 std::vector<Activation> ArgumentRing::replaceable_inputs(int set) {
   std::vector<Activation> out;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
+  for (const auto i : indices(operands_)) {
     const OperandSpec& spec = operands_[i].spec;
     const bool is_address =
         spec.distribution == Distribution::indices || spec.distribution == Distribution::given;
@@ -251,8 +251,8 @@ std::vector<Activation> ArgumentRing::replaceable_inputs(int set) {
 }
 
 void ArgumentRing::poison_outputs() {
-  for (int set = 0; set < sets(); ++set) {
-    for (std::size_t i = 0; i < operands_.size(); ++i) {
+  for (const int set : below(sets())) {
+    for (const auto i : indices(operands_)) {
       if (operands_[i].spec.role == Role::output) buffer(set, i).poison();
     }
   }
@@ -265,10 +265,10 @@ std::uint64_t ArgumentRing::marked_at(std::uint64_t bytes) const {
 void ArgumentRing::mark_outputs(int first_set, std::int64_t repeat) {
   constexpr std::uint64_t step = 64 * 17;  // another line every time, whatever the size
   mark_offset_ += step;
-  const int count = static_cast<int>(std::min<std::int64_t>(repeat, sets()));
-  for (int i = 0; i < count; ++i) {
+  const int count = as_int(std::min<std::int64_t>(repeat, sets()));
+  for (const int i : below(count)) {
     const int set = (first_set + i) % sets();
-    for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
+    for (const auto operand : indices(operands_)) {
       if (operands_[operand].spec.role != Role::output) continue;
       buffer(set, operand).poison_line(mark_offset_);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "worker/request_failed.hpp"
 
@@ -14,8 +15,8 @@ Config resolve_labels(DeviceContext& context, std::uint32_t kernel, const Proble
   if (config.labels.empty()) return config;
   const auto domains = take(context.device.domains(kernel, problem), "create");
   for (const auto& [name, label] : config.labels) {
-    const auto domain = std::ranges::find(domains, name, &protocol::DomainDescription::name);
-    if (domain == domains.end()) {
+    auto* domain = find_or_null(domains, name, &protocol::DomainDescription::name);
+    if (!domain) {
       throw RequestFailed(HM_UNSUPPORTED, "create", "the kernel has no parameter " + name);
     }
     const auto at = std::ranges::find(domain->labels, label);
@@ -24,7 +25,7 @@ Config resolve_labels(DeviceContext& context, std::uint32_t kernel, const Proble
           HM_UNSUPPORTED, "create",
           name + " has no value '" + label + "'; " + suggestion(label, domain->labels));
     }
-    config.params.set(name, domain->values[static_cast<std::size_t>(at - domain->labels.begin())]);
+    config.params.set(name, domain->values[as_size(at - domain->labels.begin())]);
   }
   return config;
 }
@@ -34,10 +35,9 @@ Config resolve_labels(DeviceContext& context, std::uint32_t kernel, const Proble
 std::uint32_t kernel_index(const DeviceContext& context, const std::string& name) {
   const auto found = std::ranges::find(context.kernels, name, &protocol::KernelDescription::name);
   if (found != context.kernels.end()) {
-    return static_cast<std::uint32_t>(found - context.kernels.begin());
+    return as_uint32(found - context.kernels.begin());
   }
-  std::vector<std::string> known;
-  for (const auto& kernel : context.kernels) known.push_back(kernel.name);
+  auto known = mapped(context.kernels, [&](const auto& kernel) { return kernel.name; });
   throw RequestFailed(HM_INVALID_ARGUMENT, "create",
                       "no kernel '" + name + "'; " + suggestion(name, known));
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "host/process/operand_block.hpp"
 #include "worker/request_failed.hpp"
 
@@ -30,7 +31,7 @@ std::uint64_t sum_of(const std::byte* data, std::uint64_t bytes) {
   constexpr std::uint64_t slice_bytes = 16 << 10;
   if (bytes <= whole_max) return XXH3_64bits(data, bytes);
   std::uint64_t sum = bytes;
-  for (std::uint64_t i = 0; i < slices; ++i) {
+  for (const std::uint64_t i : below(slices)) {
     const std::uint64_t offset = (bytes - slice_bytes) / (slices - 1) * i;
     sum = XXH3_64bits_withSeed(data + offset, slice_bytes, sum);
   }

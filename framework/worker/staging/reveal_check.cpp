@@ -2,22 +2,24 @@
 // writes past an operand; both are looked at when outputs are revealed, never inside an interval.
 #include "worker/staging/reveal_check.hpp"
 
+#include "core/lists.hpp"
+
 namespace halmark::worker {
 
 RevealCheck::RevealCheck(ArgumentRing& ring) : ring_(ring), sums_(ring.operands().size()) {
-  for (std::size_t i = 0; i < sums_.size(); ++i) {
+  for (const auto i : indices(sums_)) {
     if (is_watched(i)) sums_[i] = sums_of(i);
   }
 }
 
 void RevealCheck::renew_inputs() {
-  for (std::size_t i = 0; i < sums_.size(); ++i) {
+  for (const auto i : indices(sums_)) {
     if (is_watched(i) && ring_.operands()[i].spec.role == Role::input) sums_[i] = sums_of(i);
   }
 }
 
 void RevealCheck::note_damage(protocol::Revealed& answer) {
-  for (std::size_t i = 0; i < sums_.size(); ++i) {
+  for (const auto i : indices(sums_)) {
     note_canaries(answer, i);
     if (!is_watched(i) || sums_of(i) == sums_[i]) continue;
     answer.inputs_intact = false;
@@ -33,7 +35,7 @@ void RevealCheck::note_canaries(protocol::Revealed& answer, std::size_t operand)
   const StagedOperand& staged = ring_.operands()[operand];
   if (staged.info.bytes == 0) return;
   const int copies = staged.per_set ? ring_.sets() : 1;
-  for (int set = 0; set < copies; ++set) {
+  for (const int set : below(copies)) {
     if (ring_.buffer(set, operand).canaries_intact()) continue;
     answer.canaries_intact = false;
     answer.damage = "memory around operand " + staged.spec.name + " of set " + std::to_string(set) +

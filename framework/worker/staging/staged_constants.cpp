@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "kernels/staged_inputs.hpp"
 #include "worker/request_failed.hpp"
 
@@ -18,12 +19,11 @@ class PlainConstants {
         buffers_(ring.operands().size()),
         handles_(ring.operands().size(), nullptr),
         before_(ring.operands().size(), 0) {
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    for (const auto i : indices(buffers_)) {
       const OperandSpec& spec = ring.operands()[i].spec;
       if (spec.role != Role::constant) continue;
-      buffers_[i] = *OperandBuffer::create(context.device, context.memory,
-                                           static_cast<std::uint64_t>(spec.bytes()), 64,
-                                           Fallback::own_mapping);
+      buffers_[i] = *OperandBuffer::create(context.device, context.memory, as_uint64(spec.bytes()),
+                                           64, Fallback::own_mapping);
       ring.fill_other(buffers_[i], i, from_set);
       handles_[i] = buffers_[i].handle();
       before_[i] = buffers_[i].checksum();
@@ -33,7 +33,7 @@ class PlainConstants {
   hm_buffer** handles() { return handles_.data(); }
 
   void require_unchanged() {
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    for (const auto i : indices(buffers_)) {
       if (!handles_[i]) continue;
       if (buffers_[i].canaries_intact() && buffers_[i].checksum() == before_[i]) continue;
       throw RequestFailed(HM_INTERNAL, "pack",
@@ -51,8 +51,7 @@ class PlainConstants {
 // Gives the time of the call, wait included.
 double pack(DeviceContext& context, PreparedKernels& prepared, int set,
             std::vector<hm_buffer*> targets, PlainConstants sources) {
-  const hm_arguments arguments{targets.data(), sources.handles(),
-                               static_cast<std::uint32_t>(targets.size()), 0};
+  const hm_arguments arguments{targets.data(), sources.handles(), as_uint32(targets.size()), 0};
   const double begin_ns = context.clock.wall_ns();
   check(prepared.of(set).load_constants(context.stream, arguments), "pack");
   check(context.stream.wait(), "pack");
@@ -62,7 +61,7 @@ double pack(DeviceContext& context, PreparedKernels& prepared, int set,
 }
 
 void copy_from_first(ArgumentRing& ring, int set) {
-  for (std::size_t i = 0; i < ring.operands().size(); ++i) {
+  for (const auto i : indices(ring.operands())) {
     const StagedOperand& operand = ring.operands()[i];
     if (operand.spec.role != Role::constant || operand.info.bytes == 0) continue;
     OperandBuffer& source = ring.buffer(0, i);
@@ -125,7 +124,7 @@ ReplacedConstants::ReplacedConstants(DeviceContext& context, PreparedKernels& pr
     : ring_(ring), set_(set), before_(ring.operands().size()) {
   std::vector<OperandBuffer> packed(before_.size());
   std::vector<hm_buffer*> targets = ring.handles(set);
-  for (std::size_t i = 0; i < packed.size(); ++i) {
+  for (const auto i : indices(packed)) {
     const StagedOperand& operand = ring.operands()[i];
     if (operand.spec.role != Role::constant || operand.info.bytes == 0) continue;
     packed[i] = *OperandBuffer::create(context.device, context.memory, operand.info.bytes,
@@ -133,7 +132,7 @@ ReplacedConstants::ReplacedConstants(DeviceContext& context, PreparedKernels& pr
     targets[i] = packed[i].handle();
   }
   pack(context, prepared, set, std::move(targets), {context, ring, from_set});
-  for (std::size_t i = 0; i < packed.size(); ++i) {
+  for (const auto i : indices(packed)) {
     if (packed[i].handle() == nullptr) continue;
     before_[i].resize(packed[i].bytes());
     ring.buffer(set, i).read(before_[i].data(), before_[i].size());
@@ -144,7 +143,7 @@ ReplacedConstants::ReplacedConstants(DeviceContext& context, PreparedKernels& pr
 }
 
 void ReplacedConstants::restore() {
-  for (std::size_t i = 0; i < before_.size(); ++i) {
+  for (const auto i : indices(before_)) {
     if (!before_[i].empty()) ring_.buffer(set_, i).write(before_[i].data(), before_[i].size());
   }
 }

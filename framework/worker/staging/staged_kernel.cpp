@@ -2,6 +2,7 @@
 // user pays them once and a row states them apart from the steady time.
 #include "worker/staging/staged_kernel.hpp"
 
+#include "core/lists.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/staging/staged_constants.hpp"
 
@@ -41,8 +42,8 @@ void StagedKernel::describe(const protocol::Stage& request) {
   staged_.kernel = prepared_.kernel();
   staged_.implementation = info.implementation;
   staged_.one_time.create_ns = prepared_.create_ns();
-  staged_.workspace_bytes = static_cast<std::int64_t>(info.workspace_bytes);
-  staged_.constant_bytes = static_cast<std::int64_t>(info.constant_bytes);
+  staged_.workspace_bytes = as_int64(info.workspace_bytes);
+  staged_.constant_bytes = as_int64(info.constant_bytes);
   staged_.nondeterministic = prepared_.has(HM_PREPARED_NONDETERMINISTIC);
   staged_.constants_opaque = prepared_.has(HM_PREPARED_CONSTANTS_OPAQUE);
   staged_.sets = ring_.sets();
@@ -64,8 +65,8 @@ PluginError StagedKernel::enqueue(int first_set, std::int64_t repeat) noexcept {
   hm_launch launch = ring_.launch(0, 1);
   const hm_arguments* arguments = launch.sets;
   launch.set_count = 1;
-  for (std::int64_t i = 0; i < repeat; ++i) {
-    const int set = static_cast<int>((first_set + i) % ring_.sets());
+  for (const std::int64_t i : below(repeat)) {
+    const int set = as_int((first_set + i) % ring_.sets());
     launch.sets = arguments + set;
     PluginError error = prepared_.of(set).enqueue(context_.stream, launch);
     if (!error.ok()) return error;

@@ -4,7 +4,7 @@
 #include <limits>
 #include <thread>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/staging/staged_constants.hpp"
@@ -36,7 +36,7 @@ double StagedKernel::execute_afresh(const std::vector<int>& sets, int inputs_fro
 // and beside a busy neighbour the execution behind it would be the one that waits: after `rest` the
 // thread has a slice of its own.
 double StagedKernel::time_on_inputs(int set, int inputs_from, std::chrono::milliseconds rest) {
-  for (std::size_t i = 0; i < ring_.operands().size(); ++i) {
+  for (const auto i : indices(ring_.operands())) {
     const Role role = ring_.operands()[i].spec.role;
     if (role == Role::input) ring_.fill_operand(set, i, inputs_from);
     if (role == Role::output) ring_.buffer(set, i).poison();
@@ -92,11 +92,9 @@ std::optional<double> StagedKernel::cost_of_new_inputs(int set, int inputs_from)
 // Sums of the outputs of one execution.
 std::vector<std::uint64_t> StagedKernel::answers_of(int set) {
   check(run(set, 1), "sample");
-  std::vector<std::uint64_t> out;
-  for (const Activation& output : ring_.outputs_of(set)) {
-    out.push_back(ring_.buffer(set, output.operand).checksum());
-  }
-  return out;
+  return mapped(ring_.outputs_of(set), [&](const Activation& output) {
+    return ring_.buffer(set, output.operand).checksum();
+  });
 }
 
 std::optional<bool> StagedKernel::keeps_constants() {
@@ -128,17 +126,17 @@ StagedKernel::Shown StagedKernel::reveal(const protocol::Reveal& request) {
   if (request.inputs_from) afresh_ns = execute_afresh(request.sets, *request.inputs_from);
   std::int64_t total = 0;
   for (const int set : request.sets) {
-    for (std::size_t i = 0; i < ring_.operands().size(); ++i) {
+    for (const auto i : indices(ring_.operands())) {
       if (!ring_.operands()[i].is_written()) continue;
-      const auto bytes = static_cast<std::int64_t>(ring_.operands()[i].info.bytes);
-      shown.answer.parts.push_back({set, static_cast<std::int64_t>(i), total, bytes});
+      const auto bytes = as_int64(ring_.operands()[i].info.bytes);
+      shown.answer.parts.push_back({set, as_int64(i), total, bytes});
       total += (bytes + 63) / 64 * 64;
     }
   }
   shown.memory = SharedMemory::create("halmark-reveal", std::max<std::int64_t>(total, 1), false);
   for (const protocol::RevealedPart& part : shown.answer.parts) {
     ring_.buffer(part.set, as_size(part.operand))
-        .read(shown.memory.data() + part.offset, static_cast<std::uint64_t>(part.bytes));
+        .read(shown.memory.data() + part.offset, as_uint64(part.bytes));
   }
   // Last, because what still works when `wait` has returned must not be given time.
   if (request.inputs_from && request.plain_ns > 0) {

@@ -111,7 +111,7 @@ TEST(GlossaryCoverage, headings_of_all_tables) {
   std::set<std::string> headings;
   const std::regex table(R"re(TextTable\s*\w*\s*[({]\s*\{([^}]*)\})re");
   for (std::sregex_iterator it(text.begin(), text.end(), table), end; it != end; ++it) {
-    headings.merge(matches((*it)[1], "\"([^\"]*)\""));
+    headings.merge(matches((*it)[1], "\">?([^\"]*)\""));
   }
   headings.merge(matches(text, R"re((?:cells\.\w+\(\{?|\w+\(cells, )"([^"]+)")re"));
   headings.erase("");

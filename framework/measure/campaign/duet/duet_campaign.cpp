@@ -3,7 +3,7 @@
 #include <cmath>
 #include <memory>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -39,10 +39,10 @@ class DuetCampaign {
 
   std::vector<Duet> run() {
     for (int pair = 0; pair < options_.pairs && !stopped(); ++pair) {
-      const std::uint64_t seed = hash_combine(options_.seed, static_cast<std::uint64_t>(pair));
+      const std::uint64_t seed = hash_combine(options_.seed, as_uint64(pair));
       for (const GroupedCases& grouped : round_order(cases_, seed)) run_group(grouped, pair, seed);
     }
-    for (std::size_t i = 0; i < duets_.size(); ++i) {
+    for (const auto i : indices(duets_)) {
       if (times_[i][0].empty()) continue;
       duets_[i].old_ns = median(times_[i][0]);
       duets_[i].new_ns = median(times_[i][1]);
@@ -88,7 +88,7 @@ class DuetCampaign {
 
   // False when one of the builds has no workers; the duet then says why.
   bool ensure(Crews& crews, const CaseGroup& group, Duet& duet) {
-    for (std::size_t side = 0; side < sides; ++side) {
+    for (const auto side : indices(sides)) {
       if (crews[side] && crews[side]->alive()) continue;
       auto started = Crew::start({.group = group,
                                   .plugin_path = options_.sides[side].plugin_path,
@@ -130,7 +130,7 @@ class DuetCampaign {
         .check_seed = hash_combine(seed, 0x636b + index),
         .checked_executions = checked_executions(options_.pairs * options_.turns)};
     std::array<std::vector<double>, sides> turns;
-    for (int turn = 0; turn < options_.turns; ++turn) {
+    for (const int turn : below(options_.turns)) {
       const auto first = as_size((turn + pair) % 2);
       for (const std::size_t side : {first, 1 - first}) {
         const Measurement row = confirmed_trial(*crews[side], index, trial, history_[side]);
@@ -142,7 +142,7 @@ class DuetCampaign {
         turns[side].push_back(row.duration_ns_median);
       }
     }
-    for (std::size_t side = 0; side < sides; ++side) {
+    for (const auto side : indices(sides)) {
       times_[index][side].push_back(median(turns[side]));
     }
     duet.log_ratios.push_back(ratio_of(turns));
@@ -157,10 +157,9 @@ class DuetCampaign {
   }
 
   static double ratio_of(const std::array<std::vector<double>, sides>& turns) {
-    std::vector<double> ratios;
-    for (std::size_t turn = 0; turn < turns[0].size(); ++turn) {
-      ratios.push_back(std::log(turns[1][turn] / turns[0][turn]));
-    }
+    std::vector<double> ratios = mapped(indices(turns[0]), [&](const auto turn) {
+      return std::log(turns[1][turn] / turns[0][turn]);
+    });
     return median(ratios);
   }
 

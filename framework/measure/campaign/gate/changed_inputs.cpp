@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -16,7 +16,7 @@ std::int64_t columns_of(const OperandSpec& spec) {
 }  // namespace
 
 bool is_row_of(const protocol::OverwrittenRow& row, std::span<const OperandSpec> operands) {
-  if (row.operand < 0 || row.operand >= static_cast<std::int64_t>(operands.size())) return false;
+  if (row.operand < 0 || row.operand >= std::ssize(operands)) return false;
   const OperandSpec& spec = operands[as_size(row.operand)];
   const std::int64_t rows = spec.elements() / columns_of(spec);
   const auto is_row = [&](std::int64_t r) { return r >= 0 && r < rows; };
@@ -34,8 +34,8 @@ ChangedInputs::ChangedInputs(const InputReader& plain, std::span<const OperandSp
 void ChangedInputs::read(int rank, std::size_t operand, std::int64_t offset,
                          std::span<double> out) const {
   plain_.read(rank, operand, offset, out);
-  if (static_cast<std::int64_t>(operand) != row_.operand) return;
-  const auto count = static_cast<std::int64_t>(out.size());
+  if (as_int64(operand) != row_.operand) return;
+  const auto count = std::ssize(out);
   if (!row_.whole) return read_row(rank, row_.row, row_.from_row, offset, out);
   for (std::int64_t row = offset / columns_; row * columns_ < offset + count; ++row) {
     const std::int64_t from = (row + row_.from_row - row_.row + rows_) % rows_;
@@ -48,8 +48,7 @@ void ChangedInputs::read_row(int rank, std::int64_t row, std::int64_t from_row, 
                              std::span<double> out) const {
   const std::int64_t begin = row * columns_;
   const std::int64_t first = std::max(offset, begin);
-  const std::int64_t end =
-      std::min(offset + static_cast<std::int64_t>(out.size()), begin + columns_);
+  const std::int64_t end = std::min(offset + std::ssize(out), begin + columns_);
   if (first >= end) return;
   std::vector<double> values(as_size(columns_));
   plain_.read(rank, as_size(row_.operand), from_row * columns_, values);

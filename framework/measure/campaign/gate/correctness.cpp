@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/text.hpp"
 #include "measure/campaign/gate/element_choice.hpp"
@@ -74,7 +74,7 @@ void compare(const OutputPart& part, const InputReader& inputs,
     const auto some = elements.subspan(start, std::min(block, elements.size() - start));
     expected.assign(some.size(), {});
     part.contract.reference(part.params, inputs, part.rank, part.operand, some, expected);
-    for (std::size_t i = 0; i < some.size(); ++i) {
+    for (const auto i : indices(some)) {
       const double ratio = error_ratio(part.value(some[i]), expected[i]);
       compared.tolerance_max = std::max(compared.tolerance_max, expected[i].tolerance);
       if (ratio <= compared.worst_ratio) continue;
@@ -83,7 +83,7 @@ void compare(const OutputPart& part, const InputReader& inputs,
       compared.worst_expected = expected[i];
     }
   }
-  compared.checked += static_cast<std::int64_t>(elements.size());
+  compared.checked += std::ssize(elements);
 }
 
 std::optional<CorrectnessResult> scan(const OutputPart& part) {
@@ -110,22 +110,19 @@ struct Choice {
 void append_line(std::vector<std::int64_t>& elements, std::int64_t first, std::int64_t stride,
                  std::int64_t length, std::int64_t length_max, std::uint64_t random) {
   const std::int64_t taken = std::min(length, length_max);
-  const auto start = static_cast<std::int64_t>(
-      uniform_below(random, static_cast<std::uint64_t>(length - taken + 1)));
-  for (std::int64_t i = 0; i < taken; ++i) elements.push_back(first + (start + i) * stride);
+  const auto start = as_int64(uniform_below(random, as_uint64(length - taken + 1)));
+  for (const std::int64_t i : below(taken)) elements.push_back(first + (start + i) * stride);
 }
 
 // Two rows and two columns at random places; longer than the budget allows, a stretch of them.
 void add_lines(const OpContract::Matmul& matmul, const CheckPlan& plan, Choice& choice) {
   const double line_flops = plan.reference_flops_max / 4;
-  const auto length_max = std::max<std::int64_t>(
-      16, static_cast<std::int64_t>(line_flops / (2.0 * as_double(matmul.k))));
+  const auto length_max =
+      std::max<std::int64_t>(16, as_int64(line_flops / (2.0 * as_double(matmul.k))));
   const std::uint64_t seed = hash_combine(plan.seed, 0x6c696e65);
-  for (std::uint64_t line = 0; line < 2; ++line) {
-    const auto row = static_cast<std::int64_t>(
-        uniform_below(hash_u64(seed, 4 * line), static_cast<std::uint64_t>(matmul.m)));
-    const auto column = static_cast<std::int64_t>(
-        uniform_below(hash_u64(seed, 4 * line + 1), static_cast<std::uint64_t>(matmul.n)));
+  for (const std::uint64_t line : below(2)) {
+    const auto row = as_int64(uniform_below(hash_u64(seed, 4 * line), as_uint64(matmul.m)));
+    const auto column = as_int64(uniform_below(hash_u64(seed, 4 * line + 1), as_uint64(matmul.n)));
     append_line(choice.elements, row * matmul.n, 1, matmul.n, length_max,
                 hash_u64(seed, 4 * line + 2));
     append_line(choice.elements, column, matmul.n, matmul.m, length_max,
@@ -147,13 +144,13 @@ Choice choose_elements(const OutputPart& part, const CheckPlan& plan,
   Choice choice;
   if (plan.every_element || is_small) {
     choice.elements.resize(as_size(shape.elements()));
-    for (std::size_t i = 0; i < choice.elements.size(); ++i) {
-      choice.elements[i] = static_cast<std::int64_t>(i);
+    for (const auto i : indices(choice.elements)) {
+      choice.elements[i] = as_int64(i);
     }
     choice.method = "every element";
     return choice;
   }
-  const auto affordable = static_cast<std::int64_t>(plan.reference_flops_max / cost.per_group);
+  const auto affordable = as_int64(plan.reference_flops_max / cost.per_group);
   const std::int64_t groups_max = std::clamp<std::int64_t>(affordable, 4, plan.random_elements);
   const std::int64_t rows_max = cost.groups_are_rows ? groups_max : plan.random_elements;
   choice.elements = random_elements(shape, plan.random_elements, rows_max, plan.seed);
@@ -161,13 +158,12 @@ Choice choose_elements(const OutputPart& part, const CheckPlan& plan,
   if (plan.tile_corners) {
     const auto corners =
         tile_corners(shape, cost.groups_are_rows ? std::max<std::int64_t>(2, groups_max / 4) : 16);
-    choice.elements.insert(choice.elements.end(), corners.begin(), corners.end());
+    append_all(choice.elements, corners);
     choice.method += ", " + std::to_string(corners.size()) + " tile corners";
   }
   if (plan.lines_and_freivalds && matmul) add_lines(*matmul, plan, choice);
-  std::sort(choice.elements.begin(), choice.elements.end());
-  choice.elements.erase(std::unique(choice.elements.begin(), choice.elements.end()),
-                        choice.elements.end());
+  std::ranges::sort(choice.elements);
+  choice.elements.erase(std::ranges::unique(choice.elements).begin(), choice.elements.end());
   return choice;
 }
 
@@ -175,8 +171,8 @@ std::optional<CorrectnessResult> check_freivalds(const OutputPart& part, const I
                                                  const OpContract::Matmul& matmul,
                                                  double tolerance_max, std::uint64_t seed) {
   const auto output_row = [&](std::int64_t row, std::span<double> out) {
-    for (std::size_t j = 0; j < out.size(); ++j) {
-      out[j] = part.value(row * matmul.n + static_cast<std::int64_t>(j));
+    for (const auto j : indices(out)) {
+      out[j] = part.value(row * matmul.n + as_int64(j));
     }
   };
   // Tolerances follow |ref| and |A||B|, which vary little between elements: twice the largest one
@@ -210,8 +206,7 @@ CorrectnessResult check_part(const OutputPart& part, const InputReader& inputs,
                     number_text(compared.worst_expected.tolerance);
     return result;
   }
-  const bool all_compared =
-      static_cast<std::int64_t>(choice.elements.size()) == part.spec.elements();
+  const bool all_compared = std::ssize(choice.elements) == part.spec.elements();
   if (!plan.lines_and_freivalds || !matmul || matmul->c != part.operand || all_compared) {
     return result;
   }
@@ -243,7 +238,7 @@ std::optional<CorrectnessResult> find_damage(const protocol::Revealed& revealed)
 // The bytes of a part, or why it cannot be one: offsets come from another process.
 std::optional<std::string> misfit(const protocol::RevealedPart& part,
                                   std::span<const OperandSpec> operands, std::size_t available) {
-  if (part.operand < 0 || part.operand >= static_cast<std::int64_t>(operands.size())) {
+  if (part.operand < 0 || part.operand >= std::ssize(operands)) {
     return "a revealed part names operand " + std::to_string(part.operand);
   }
   const OperandSpec& spec = operands[as_size(part.operand)];
@@ -254,7 +249,7 @@ std::optional<std::string> misfit(const protocol::RevealedPart& part,
     return "revealed " + spec.name + " has " + std::to_string(part.bytes) + " bytes, expected " +
            std::to_string(spec.bytes());
   }
-  const auto size = static_cast<std::int64_t>(available);
+  const auto size = as_int64(available);
   if (part.offset < 0 || part.offset > size || part.bytes > size - part.offset) {
     return "revealed " + spec.name + " lies outside its memory";
   }

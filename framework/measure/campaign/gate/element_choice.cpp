@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {
 
 void sort_unique(std::vector<std::int64_t>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
 }
 
 // Edge positions of an axis, most telling first: both ends, then remainder tiles, then tile seams.
@@ -23,7 +23,7 @@ std::vector<std::int64_t> edges(std::int64_t length) {
   for (const std::int64_t tile : {16, 32, 64}) wanted.insert(wanted.end(), {tile - 1, tile});
   std::vector<std::int64_t> inside;
   for (const std::int64_t position : wanted) {
-    const bool is_new = std::find(inside.begin(), inside.end(), position) == inside.end();
+    const bool is_new = std::ranges::find(inside, position) == inside.end();
     if (position >= 0 && position < length && is_new) inside.push_back(position);
   }
   return inside;
@@ -54,8 +54,7 @@ std::vector<std::int64_t> random_elements(const OutputShape& shape, std::int64_t
                                           std::int64_t rows_max, std::uint64_t seed) {
   std::uint64_t counter = 0;
   const auto below = [&](std::int64_t bound) {
-    return static_cast<std::int64_t>(
-        uniform_below(hash_u64(seed, counter++), static_cast<std::uint64_t>(bound)));
+    return as_int64(uniform_below(hash_u64(seed, counter++), as_uint64(bound)));
   };
   std::vector<std::int64_t> rows(as_size(std::clamp<std::int64_t>(rows_max, 1, count)));
   for (std::int64_t& row : rows) row = below(shape.rows);
@@ -70,7 +69,7 @@ std::vector<std::int64_t> random_elements(const OutputShape& shape, std::int64_t
 
 std::vector<std::int64_t> tile_corners(const OutputShape& shape, std::int64_t rows_max) {
   std::vector<std::int64_t> rows = edges(shape.rows);
-  if (static_cast<std::int64_t>(rows.size()) > rows_max) {
+  if (std::ssize(rows) > rows_max) {
     rows.resize(as_size(std::max<std::int64_t>(1, rows_max)));
   }
   std::vector<std::int64_t> elements;

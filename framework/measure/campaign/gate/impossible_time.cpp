@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 
 namespace halmark {
@@ -33,8 +34,8 @@ class Times {
   static std::string figure(double ns) { return number_text(ns, 4) + " ns"; }
 
   std::optional<double> signal(std::string_view name) const {
-    const auto found = std::ranges::find(row_.signals, name, &Signal::name);
-    return found == row_.signals.end() ? std::nullopt : found->value;
+    const auto* found = find_or_null(row_.signals, name, &Signal::name);
+    return !found ? std::nullopt : found->value;
   }
 
   double median_ns() const { return row_.duration_ns_median; }

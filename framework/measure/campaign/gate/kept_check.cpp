@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/text.hpp"
 #include "measure/campaign/gate/changed_inputs.hpp"
@@ -29,7 +29,7 @@ struct Stretch {
   std::span<const std::byte> bytes;
   std::int64_t element_bytes() const { return dtype_bits(spec.dtype) / 8; }
   std::int64_t count() const {
-    return static_cast<std::int64_t>(bytes.size()) / std::max<std::int64_t>(1, element_bytes());
+    return std::ssize(bytes) / std::max<std::int64_t>(1, element_bytes());
   }
   double value(std::int64_t i) const { return load_element(spec.dtype, bytes.data(), i); }
 };
@@ -80,7 +80,7 @@ class KeptCheck {
     if (!is_written(kept, set, when)) return false;
     const std::vector<std::int64_t> differing = largest_differences(kept, first);
     const std::vector<Expected> expected = reference(inputs_, kept, differing);
-    for (std::size_t e = 0; e < differing.size(); ++e) {
+    for (const auto e : indices(differing)) {
       const double value = kept.value(differing[e]), accepted = first.value(differing[e]);
       if (std::abs(value - accepted) <= 2 * expected[e].tolerance) continue;
       return fail(Status::wrong_result, name(kept, differing[e], set) + " is " +
@@ -96,7 +96,7 @@ class KeptCheck {
     const ChangedInputs changed(inputs_, operands_, row);
     const std::vector<std::int64_t> elements = some_of(kept, seed);
     const std::vector<Expected> expected = reference(changed, kept, elements);
-    for (std::size_t e = 0; e < elements.size(); ++e) {
+    for (const auto e : indices(elements)) {
       const double value = kept.value(elements[e]);
       const double error = std::abs(value - expected[e].value);
       if (error <= expected[e].tolerance) continue;
@@ -114,17 +114,15 @@ class KeptCheck {
   std::vector<std::int64_t> largest_differences(const Stretch& kept, const Stretch& first) const {
     std::vector<std::pair<double, std::int64_t>> found;
     const std::int64_t size = kept.element_bytes();
-    for (std::int64_t i = 0; i < kept.count(); ++i) {
+    for (const std::int64_t i : below(kept.count())) {
       if (std::memcmp(kept.bytes.data() + i * size, first.bytes.data() + i * size, as_size(size)) ==
           0)
         continue;
       found.emplace_back(-std::abs(kept.value(i) - first.value(i)), i);
     }
     const std::size_t count = std::min(found.size(), differing_elements_max);
-    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count),
-                      found.end());
-    std::vector<std::int64_t> elements;
-    for (std::size_t i = 0; i < count; ++i) elements.push_back(found[i].second);
+    std::partial_sort(found.begin(), found.begin() + as_int64(count), found.end());
+    auto elements = mapped(indices(count), [&](const auto i) { return found[i].second; });
     std::ranges::sort(elements);
     return elements;
   }
@@ -137,13 +135,12 @@ class KeptCheck {
     if (cost.groups_are_rows) {
       among = std::min(among, shape.columns);
     } else {
-      count = std::clamp<std::int64_t>(static_cast<std::int64_t>(row_flops_max / cost.per_group), 2,
-                                       row_elements_max);
+      count =
+          std::clamp<std::int64_t>(as_int64(row_flops_max / cost.per_group), 2, row_elements_max);
     }
     std::set<std::int64_t> elements;
     for (std::int64_t i = 0; i < count && among > 0; ++i) {
-      elements.insert(static_cast<std::int64_t>(uniform_below(
-          hash_u64(seed, static_cast<std::uint64_t>(i)), static_cast<std::uint64_t>(among))));
+      elements.insert(as_int64(uniform_below(hash_u64(seed, as_uint64(i)), as_uint64(among))));
     }
     return {elements.begin(), elements.end()};
   }
@@ -169,7 +166,7 @@ class KeptCheck {
 std::span<const std::byte> whole(const RevealedOutputs& shown, std::int64_t operand) {
   for (const protocol::RevealedPart& part : shown.revealed.parts) {
     if (part.operand != operand) continue;
-    const auto size = static_cast<std::int64_t>(shown.bytes.size());
+    const auto size = std::ssize(shown.bytes);
     if (part.offset < 0 || part.bytes < 0 || part.offset > size - part.bytes) return {};
     return shown.bytes.subspan(as_size(part.offset), as_size(part.bytes));
   }
@@ -184,8 +181,7 @@ std::string said_of(const protocol::KeptOutput& output) {
 // Nothing where the worker's words do not fit the contract.
 std::optional<Stretch> stretch_of(const protocol::KeptOutput& output, const KeptSeries& kept,
                                   const std::vector<OperandSpec>& operands) {
-  if (output.operand < 0 || output.operand >= static_cast<std::int64_t>(operands.size()))
-    return std::nullopt;
+  if (output.operand < 0 || output.operand >= std::ssize(operands)) return std::nullopt;
   const auto operand = as_size(output.operand);
   const OperandSpec& spec = operands[operand];
   const std::int64_t element_bytes = dtype_bits(spec.dtype) / 8;
@@ -200,9 +196,7 @@ std::optional<Stretch> stretch_of(const protocol::KeptOutput& output, const Kept
 }  // namespace
 
 bool SetValues::equal_those_of_first(std::span<const OperandSpec> operands, int set) const {
-  const auto has = [&](Role role) {
-    return std::ranges::any_of(operands, [&](const OperandSpec& o) { return o.role == role; });
-  };
+  const auto has = [&](Role role) { return contains(operands, role, &OperandSpec::role); };
   if (has(Role::in_out)) return false;  // what accumulates has another output every time
   if (set == 0) return true;
   return mode != CacheMode::rotate_all && mode != CacheMode::flush && !has(Role::state) &&
@@ -236,14 +230,14 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
       const auto& row = kept.overwritten[as_size(*output.overwritten)];
       is_right = is_row_of(row, check.operands()) &&
                  check.agrees(*stretch, output.set, row,
-                              hash_combine(seed, static_cast<std::uint64_t>(output.offset)), when);
+                              hash_combine(seed, as_uint64(output.offset)), when);
       (row.whole ? redrawn : rows).insert(*output.overwritten);
     } else if (output.at_once) {
       is_right = check.is_written(*stretch, output.set, when + ": repeats are skipped or late");
     } else {
       const std::span<const std::byte> all = whole(first, output.operand);
       const bool has_first = values.equal_those_of_first(check.operands(), output.set) &&
-                             output.begin + output.bytes <= static_cast<std::int64_t>(all.size());
+                             output.begin + output.bytes <= std::ssize(all);
       if (!has_first) continue;
       const Stretch of_first{stretch->spec, stretch->operand, stretch->first,
                              all.subspan(as_size(output.begin), as_size(output.bytes))};
@@ -257,9 +251,9 @@ KeptResult check_kept(const OpContract& contract, const Problem& problem, Staged
       return {check.result(), checks};
     }
   }
-  checks.executions = static_cast<std::int64_t>(executions.size());
-  checks.rows = static_cast<std::int64_t>(rows.size());
-  checks.redrawn = static_cast<std::int64_t>(redrawn.size());
+  checks.executions = std::ssize(executions);
+  checks.rows = std::ssize(rows);
+  checks.redrawn = std::ssize(redrawn);
   return {check.result(), checks};
 }
 

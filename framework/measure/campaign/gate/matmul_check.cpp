@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 
 namespace halmark {
@@ -11,13 +11,13 @@ namespace {
 
 std::vector<double> random_signs(std::int64_t count, std::uint64_t seed) {
   std::vector<double> signs(as_size(count));
-  for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = (hash_u64(seed, i) >> 63) ? 1.0 : -1.0;
+  for (const auto i : indices(signs)) signs[i] = (hash_u64(seed, i) >> 63) ? 1.0 : -1.0;
   return signs;
 }
 
 double dot(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  for (const auto i : indices(a)) sum += a[i] * b[i];
   return sum;
 }
 
@@ -27,15 +27,15 @@ std::vector<double> times_signs(const OpContract::Matmul& matmul, const InputRea
   std::vector<double> product(as_size(matmul.k), 0.0);
   if (matmul.b_transposed) {
     std::vector<double> row(product.size());
-    for (std::int64_t j = 0; j < matmul.n; ++j) {
+    for (const std::int64_t j : below(matmul.n)) {
       inputs.read(rank, matmul.b, j * matmul.k, row);
       const double sign = x[as_size(j)];
-      for (std::size_t i = 0; i < row.size(); ++i) product[i] += sign * row[i];
+      for (const auto i : indices(row)) product[i] += sign * row[i];
     }
     return product;
   }
   std::vector<double> row(x.size());
-  for (std::int64_t i = 0; i < matmul.k; ++i) {
+  for (const std::int64_t i : below(matmul.k)) {
     inputs.read(rank, matmul.b, i * matmul.n, row);
     product[as_size(i)] = dot(row, x);
   }
@@ -53,7 +53,7 @@ std::optional<FreivaldsFailure> freivalds(
   const double tolerance = 8 * element_tolerance * std::sqrt(as_double(matmul.n));
   std::vector<double> a_row(as_size(matmul.k));
   std::vector<double> c_row(as_size(matmul.n));
-  for (std::int64_t i = 0; i < matmul.m; ++i) {
+  for (const std::int64_t i : below(matmul.m)) {
     inputs.read(rank, matmul.a, i * matmul.k, a_row);
     output_row(i, c_row);
     const double product = dot(a_row, bx);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/lists.hpp"
+
 namespace halmark {
 namespace {
 
@@ -18,13 +20,13 @@ OutputFinding scan_ieee(std::span<const std::byte> output, Bits exponent_mask, B
     const std::size_t length = std::min(block_elements, count - start);
     std::memcpy(block, output.data() + start * sizeof(Bits), length * sizeof(Bits));
     unsigned hit = 0;
-    for (std::size_t i = 0; i < length; ++i) {
+    for (const auto i : indices(length)) {
       hit |= static_cast<unsigned>((block[i] & exponent_mask) == exponent_mask);
     }
     if (hit == 0) continue;
-    for (std::size_t i = 0; i < length; ++i) {
+    for (const auto i : indices(length)) {
       if ((block[i] & exponent_mask) != exponent_mask) continue;
-      const auto element = static_cast<std::int64_t>(start + i);
+      const auto element = as_int64(start + i);
       if (block[i] == static_cast<Bits>(~Bits{0})) return {OutputDefect::unwritten, element};
       if ((block[i] & fraction_mask) != 0) return {OutputDefect::not_a_number, element};
       return {OutputDefect::infinite, element};
@@ -34,7 +36,7 @@ OutputFinding scan_ieee(std::span<const std::byte> output, Bits exponent_mask, B
 }
 
 OutputFinding scan_by_value(Dtype dtype, std::span<const std::byte> output, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (const std::int64_t i : below(count)) {
     const double value = load_element(dtype, output.data(), i);
     if (std::isnan(value)) return {OutputDefect::not_a_number, i};
     if (std::isinf(value)) return {OutputDefect::infinite, i};
@@ -44,10 +46,10 @@ OutputFinding scan_by_value(Dtype dtype, std::span<const std::byte> output, std:
 
 OutputFinding scan_integers(std::span<const std::byte> output, std::size_t width) {
   std::size_t run = 0;
-  for (std::size_t i = 0; i < output.size(); ++i) {
+  for (const auto i : indices(output)) {
     run = output[i] == std::byte{0xff} ? run + 1 : 0;
     if (run >= integer_poison_bytes) {
-      return {OutputDefect::unwritten, static_cast<std::int64_t>((i + 1 - run) / width)};
+      return {OutputDefect::unwritten, as_int64((i + 1 - run) / width)};
     }
   }
   return {};
@@ -69,10 +71,10 @@ OutputFinding scan_output(Dtype dtype, std::span<const std::byte> output) {
     default:
       break;
   }
-  const auto width = static_cast<std::size_t>(dtype_bits(dtype) / 8);
+  const auto width = as_size(dtype_bits(dtype) / 8);
   if (width == 0) return {};  // sub-byte types have no pattern that cannot occur
   if (is_integer(dtype)) return scan_integers(output, width);
-  return scan_by_value(dtype, output, static_cast<std::int64_t>(output.size() / width));
+  return scan_by_value(dtype, output, as_int64(output.size() / width));
 }
 
 }  // namespace halmark

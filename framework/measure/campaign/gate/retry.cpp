@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "host/protocol.hpp"
 #include "measure/campaign/fresh_probe.hpp"
 #include "measure/campaign/gate/impossible_time.hpp"
@@ -75,7 +76,7 @@ Measurement better_of(Measurement first, Measurement again, int tries) {
   }
   Measurement out = takes_again ? std::move(again) : std::move(first);
   std::erase_if(out.signals, is_fresh_probe);
-  out.signals.insert(out.signals.end(), probed.begin(), probed.end());
+  append_all(out.signals, probed);
   out.wall_s = of_both_s;
   return out;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 
 #include "measure/campaign/fresh_probe.hpp"
@@ -71,8 +72,8 @@ class RowVerdict {
   }
 
   std::optional<double> signal(std::string_view name) const {
-    const auto found = std::ranges::find(row_.signals, name, &Signal::name);
-    return found == row_.signals.end() ? std::nullopt : found->value;
+    const auto* found = find_or_null(row_.signals, name, &Signal::name);
+    return !found ? std::nullopt : found->value;
   }
 
   // No link of a device is so slow; a plugin whose every read is hides the one that works, and one
@@ -146,8 +147,7 @@ class RowVerdict {
 }  // namespace
 
 bool is_in_host_memory(const protocol::Staged& staged) {
-  return std::ranges::any_of(staged.memory,
-                             [](const protocol::StagedMemory& m) { return m.is_host; });
+  return std::ranges::any_of(staged.memory, &protocol::StagedMemory::is_host);
 }
 
 void judge_row(Measurement& row, const Work& work, const RowJudging& judging) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/text.hpp"
 
 #include "host/protocol.hpp"
@@ -127,10 +127,9 @@ bool probes_peaks_alone(const Measurement& measurement) {
 // The samples' own course: the first third of them against the last. Nothing where they are too few
 // to tell.
 std::optional<double> course_moved(std::span<const Sample> samples) {
-  std::vector<double> times;
-  for (const Sample& sample : counted_samples(samples)) {
-    times.push_back(sample.device_ns.value_or(sample.wall_ns));
-  }
+  std::vector<double> times = mapped(counted_samples(samples), [&](const Sample& sample) {
+    return sample.device_ns.value_or(sample.wall_ns);
+  });
   const std::size_t third = times.size() / 3;
   if (third == 0) return std::nullopt;
   const std::span all(times);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "measure/campaign/campaign.hpp"
 #include "measure/campaign/gate/retry.hpp"
@@ -17,7 +18,7 @@ double noisy_share(std::span<const Measurement> rows) {
   if (std::ranges::any_of(rows, is_unconfirmed)) return 1;
   double all_ns = 0, noisy_ns = 0;
   for (const Measurement& row : rows) {
-    const double ns = row.duration_ns_median * static_cast<double>(row.samples.size());
+    const double ns = row.duration_ns_median * as_double(row.samples.size());
     all_ns += ns;
     if (is_disturbed(row)) noisy_ns += ns;
   }
@@ -65,11 +66,11 @@ double Campaign::try_stacks_again(std::span<const KernelCase> cases, int round,
       continue;
     }
     ++next.tries;
-    std::vector<Measurement> again = measure_stack(
-        next.open, cases, round,
-        hash_combine(stack_seed(round_seed, next.open), static_cast<std::uint64_t>(next.tries)));
+    std::vector<Measurement> again =
+        measure_stack(next.open, cases, round,
+                      hash_combine(stack_seed(round_seed, next.open), as_uint64(next.tries)));
     spent_s += wall_s(again);
-    for (std::size_t i = 0; i < again.size(); ++i) {
+    for (const auto i : indices(again)) {
       next.rows[i] = better_of(std::move(next.rows[i]), std::move(again[i]), next.tries);
     }
     disturbed_stacks_.push_back(std::move(next));
@@ -78,7 +79,7 @@ double Campaign::try_stacks_again(std::span<const KernelCase> cases, int round,
 }
 
 InStackOptions Campaign::in_stack_options(std::size_t ranks, std::uint64_t seed) {
-  const std::optional<NodeJob> job = filled_nodes(options_.job, static_cast<int>(ranks));
+  const std::optional<NodeJob> job = filled_nodes(options_.job, as_int(ranks));
   InStackOptions out{.staging = {.plugin_path_by_backend = options_.plugin_path_by_backend,
                                  .job = job,
                                  .environment = options_.environment,
@@ -131,8 +132,8 @@ std::vector<Measurement> Campaign::measure_staged(const GroupedCases& open,
 std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                                                  std::span<const KernelCase> cases, int round,
                                                  std::uint64_t seed) {
-  std::vector<KernelCase> asked;
-  for (const std::size_t index : open.cases) asked.push_back(cases[index]);
+  std::vector<KernelCase> asked =
+      mapped(open.cases, [&](const std::size_t index) { return cases[index]; });
   std::vector<Measurement> rows;
   if (const std::string why = why_not_staged(open.group.backend, asked); why.empty()) {
     rows = measure_staged(open, asked, seed);
@@ -142,11 +143,11 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
     }
   }
   for (Measurement& row : rows) {
-    const auto hash = options_.plugin_hash_by_backend.find(row.kernel_case.backend);
+    const auto* hash = find_value(options_.plugin_hash_by_backend, row.kernel_case.backend);
     row.round = round;
     row.seed = seed;
     losses_.note_hang(row);
-    if (hash != options_.plugin_hash_by_backend.end()) row.plugin_hash = hash->second;
+    if (hash) row.plugin_hash = *hash;
   }
   return rows;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
@@ -36,8 +37,7 @@ class InStack {
       end(Status::refused, error.line());
     }
     staged_.quit();
-    const double share_s =
-        seconds_since(begin) / static_cast<double>(std::max<std::size_t>(1, rows_.size()));
+    const double share_s = seconds_since(begin) / as_double(std::max<std::size_t>(1, rows_.size()));
     for (Measurement& row : rows_) row.wall_s = share_s;
     return std::move(rows_);
   }
@@ -103,7 +103,7 @@ class InStack {
 
   std::int64_t repetitions() const {
     const double budget_ns = in_stack_budget_s(options_.rule) * ns_per_s;
-    const auto affordable = static_cast<std::int64_t>(budget_ns / std::max(1.0, repetition_ns_));
+    const auto affordable = as_int64(budget_ns / std::max(1.0, repetition_ns_));
     const std::int64_t least = min_samples_for(options_.rule, repetition_ns_);
     return std::min({std::max(affordable, least), repetitions_max(stacks_),
                      std::max(least, options_.rule.max_samples)});
@@ -168,7 +168,7 @@ class InStack {
     for (const Stack& stack : stacks_) {
       const auto at = std::ranges::find(stack.kernels, kernel_case);
       if (at == stack.kernels.end()) continue;
-      return std::ranges::count(stack.steps, static_cast<std::int32_t>(at - stack.kernels.begin()),
+      return std::ranges::count(stack.steps, as_int(at - stack.kernels.begin()),
                                 &StackStep::kernel);
     }
     return 1;
@@ -191,7 +191,7 @@ class InStack {
                        .thresholds = options_.staging.thresholds,
                        .free_memory = [this] { staged_.drop(); },
                        .asks_bound = options_.asks_bound};
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
+    for (const auto i : indices(rows_)) {
       Measurement& row = rows_[i];
       if (row.samples.empty()) {
         row.status = Status::refused;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark {
 namespace {
@@ -26,8 +26,8 @@ std::vector<Meeting> meetings(const Stack& stack, std::size_t ranks) {
   for (const StackStep& step : stack.steps) {
     const KernelCase& kernel = stack.kernels[as_size(step.kernel)];
     if (!kernel.is_collective()) continue;
-    const auto members = stack.members.find(step.kernel);
-    found.push_back({&kernel.problem, members == stack.members.end() ? all : members->second});
+    const auto* members = find_value(stack.members, step.kernel);
+    found.push_back({&kernel.problem, !members ? all : *members});
   }
   return found;
 }
@@ -47,7 +47,7 @@ class Rendezvous {
   std::optional<std::string> ends() {
     while (meet()) {
     }
-    for (std::size_t rank = 0; rank < all_.size(); ++rank) {
+    for (const auto rank : indices(all_)) {
       if (next_[rank] == all_[rank].size()) continue;
       return stuck(rank);
     }
@@ -56,7 +56,7 @@ class Rendezvous {
 
  private:
   bool meet() {
-    for (std::size_t rank = 0; rank < all_.size(); ++rank) {
+    for (const auto rank : indices(all_)) {
       if (next_[rank] == all_[rank].size()) continue;
       const Meeting& meeting = all_[rank][next_[rank]];
       if (std::ranges::any_of(meeting.members, [&](int m) { return !is_next(m, meeting); })) {
@@ -116,13 +116,13 @@ std::vector<std::vector<std::vector<int>>> rank_cuts(std::span<const Stack> per_
   }
   std::vector<std::vector<std::vector<int>>> cuts;
   for (const std::vector<int>& group : groups) {
-    const auto cut = std::ranges::find_if(cuts, [&](const auto& known) {
+    auto* cut = find_or_null(cuts, true, [&](const auto& known) {
       return std::ranges::none_of(known, [&](const std::vector<int>& other) {
         return other.size() != group.size() ||
                std::ranges::find_first_of(other, group) != other.end();
       });
     });
-    if (cut == cuts.end()) {
+    if (!cut) {
       cuts.push_back({group});
     } else {
       cut->push_back(group);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
@@ -109,7 +110,7 @@ class StackRun {
     if (!measure(out)) return std::nullopt;
     out.flops_per_s = median_from(cores_, cores_before);
     std::vector<double> speeds = memory_speeds();
-    speeds.insert(speeds.end(), before.begin(), before.end());
+    append_all(speeds, before);
     if (!speeds.empty()) {
       out.bytes_per_s = median(speeds);
       speeds_.push_back(*out.bytes_per_s);
@@ -148,7 +149,7 @@ class StackRun {
       steps.clear();
     }
     if (!collect(stacks, short_repetitions_, 1, steps)) return false;
-    for (std::size_t i = 0; i < out.ns.size(); ++i) {
+    for (const auto i : indices(out.ns)) {
       out.ns[i] = mean_ns(stacks, steps, options_.beside[i]).value_or(0);
     }
     return true;
@@ -157,7 +158,7 @@ class StackRun {
   // Each in its share of a block: of what has no time yet.
   bool time_looped(Block& out) {
     protocol::SampleRule rule;
-    rule.budget_s = options_.block_s / static_cast<double>(options_.beside.size());
+    rule.budget_s = options_.block_s / as_double(options_.beside.size());
     rule.ci_half_width = 0;  // the time that the stack had, not less
     rule.warmup_cap_s = rule.budget_s / 4;
     for (std::size_t i = 0; i < out.ns.size(); ++i) {
@@ -169,8 +170,8 @@ class StackRun {
       if (!series) return end(series.failure);
       // All of them, as all repetitions of the stack count: what disturbs one side disturbs both.
       // Means, because they add up: a step meets the slow executions that a median leaves out.
-      std::vector<double> ns;
-      for (const Sample& sample : series->merged.samples) ns.push_back(sample_ns(sample));
+      std::vector<double> ns =
+          mapped(series->merged.samples, [&](const Sample& sample) { return sample_ns(sample); });
       if (ns.empty()) {
         return end(Status::invalid, k.problem.text() + ": no sample of the shards overlapped");
       }
@@ -199,8 +200,7 @@ class StackRun {
   // Repetitions that take the time of a block.
   std::int64_t fitting(double repetition_ns, std::span<const Stack> stacks) const {
     const double affordable = options_.block_s * ns_per_s / std::max(1.0, repetition_ns);
-    return std::max<std::int64_t>(
-        1, std::min(static_cast<std::int64_t>(affordable), repetitions_max(stacks)));
+    return std::max<std::int64_t>(1, std::min(as_int64(affordable), repetitions_max(stacks)));
   }
 
   bool repeat(std::int64_t count, std::int64_t warmup) {
@@ -216,7 +216,7 @@ class StackRun {
     auto outcomes = staged_.crew().sequence(staged_.sequence(stacks, count, warmup));
     if (const auto failure = first_failure(outcomes)) return end(*failure);
     steps.resize(outcomes.size());
-    for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    for (const auto rank : indices(outcomes)) {
       std::vector<TimedSample>& of_rank = outcomes[rank]->steps;
       if (options_.job) begin_together(of_rank);
       steps[rank].insert(steps[rank].end(), of_rank.begin(), of_rank.end());
@@ -244,7 +244,7 @@ class StackRun {
     whole.duration_ns_interval = result_.interval_ns;
     whole.stop_rule = name_of(series_.stop_rule);
     for (const auto& rank : steps_) {
-      whole.samples.insert(whole.samples.end(), rank.begin(), rank.end());
+      append_all(whole.samples, rank);
     }
     const Verdict verdict = judge_validity(whole, options_.thresholds);
     result_.status = verdict.status;

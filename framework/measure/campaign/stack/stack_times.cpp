@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark {
@@ -12,7 +12,7 @@ namespace {
 using OperatorTime = StackRunResult::OperatorTime;
 
 std::size_t operator_index(std::vector<OperatorTime>& operators, const StackStep& step) {
-  const auto known = std::find_if(operators.begin(), operators.end(), [&](const OperatorTime& o) {
+  const auto known = std::ranges::find_if(operators, [&](const OperatorTime& o) {
     return o.name == step.operator_name && o.layer_type == step.layer_type;
   });
   if (known != operators.end()) return as_size(known - operators.begin());
@@ -34,7 +34,7 @@ bool is_shift(const Stack& stack, const StackStep& step) {
 // Without shifts: ranks that wait in them for their turn all end together.
 double work_ns(const Stack& stack, std::span<const TimedSample> steps) {
   double ns = 0;
-  for (std::size_t step = 0; step < steps.size(); ++step) {
+  for (const auto step : indices(steps)) {
     if (!is_shift(stack, stack.steps[step])) ns += steps[step].wall_ns;
   }
   return ns;
@@ -51,7 +51,7 @@ Sample mean_of(std::span<const StackStep> stack, std::span<const TimedSample> ro
   double all_ns = 0, clean_ns = 0;
   int all = 0, clean = 0;
   Sample out;
-  for (std::size_t step = 0; step < row.size(); ++step) {
+  for (const auto step : indices(row)) {
     if (stack[step].kernel != kernel) continue;
     ++all;
     all_ns += row[step].wall_ns;
@@ -71,11 +71,11 @@ Sample mean_of(std::span<const StackStep> stack, std::span<const TimedSample> ro
 std::vector<double> shifts_ns(std::span<const Stack> per_rank, const StackSteps& steps,
                               std::size_t repetition) {
   std::vector<double> out;
-  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+  for (const auto rank : indices(per_rank)) {
     const Stack& stack = per_rank[rank];
     const auto row = repetition_of(stack, steps[rank], repetition);
     std::size_t shift = 0;
-    for (std::size_t step = 0; step < row.size(); ++step) {
+    for (const auto step : indices(row)) {
       if (!is_shift(stack, stack.steps[step])) continue;
       if (shift == out.size()) out.push_back(row[step].wall_ns);
       out[shift] = std::min(out[shift], row[step].wall_ns);
@@ -88,17 +88,17 @@ std::vector<double> shifts_ns(std::span<const Stack> per_rank, const StackSteps&
 std::vector<RankExecutions> executions_of(std::span<const Stack> per_rank, const StackSteps& steps,
                                           std::size_t repetitions) {
   std::vector<double> begins(repetitions, std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < repetitions; ++i) {
-    for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+  for (const auto i : indices(repetitions)) {
+    for (const auto rank : indices(per_rank)) {
       begins[i] =
           std::min(begins[i], repetition_of(per_rank[rank], steps[rank], i).front().begin_ns);
     }
   }
   std::vector<RankExecutions> out(per_rank.size());
   std::vector<double> begin_ns(repetitions), ns(repetitions);
-  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
-    for (std::size_t step = 0; step < per_rank[rank].steps.size(); ++step) {
-      for (std::size_t i = 0; i < repetitions; ++i) {
+  for (const auto rank : indices(per_rank)) {
+    for (const auto step : indices(per_rank[rank].steps)) {
+      for (const auto i : indices(repetitions)) {
         const TimedSample& sample = repetition_of(per_rank[rank], steps[rank], i)[step];
         begin_ns[i] = sample.begin_ns - begins[i];
         ns[i] = sample.wall_ns;
@@ -120,7 +120,7 @@ void begin_together(std::span<TimedSample> steps) {
 std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps) {
   if (steps.empty() || steps.size() != per_rank.size()) return 0;
   std::size_t repetitions = std::numeric_limits<std::size_t>::max();
-  for (std::size_t rank = 0; rank < steps.size(); ++rank) {
+  for (const auto rank : indices(steps)) {
     const std::size_t row = per_rank[rank].steps.size();
     if (row == 0 || steps[rank].size() % row != 0) return 0;
     repetitions = std::min(repetitions, steps[rank].size() / row);
@@ -134,7 +134,7 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
 
   std::vector<OperatorTime> operators;
   std::vector<std::vector<std::size_t>> operator_of(per_rank.size());
-  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+  for (const auto rank : indices(per_rank)) {
     std::vector<std::int64_t> counts;
     for (const StackStep& step : per_rank[rank].steps) {
       const std::size_t index = operator_index(operators, step);
@@ -142,7 +142,7 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
       counts.resize(operators.size());
       ++counts[index];
     }
-    for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (const auto i : indices(counts)) {
       operators[i].count = std::max(operators[i].count, counts[i]);
     }
   }
@@ -152,20 +152,20 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
   // [operator][repetition], the slowest rank
   std::vector<std::vector<double>> slowest(operators.size(), std::vector<double>(repetitions, 0));
   std::vector<double> sums;
-  for (std::size_t repetition = 0; repetition < repetitions; ++repetition) {
+  for (const auto repetition : indices(repetitions)) {
     const std::vector<double> own_ns = shifts_ns(per_rank, steps, repetition);
     double idle_ns = 0, all_ns = 0;
-    for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+    for (const auto rank : indices(per_rank)) {
       const Stack& stack = per_rank[rank];
       const auto row = repetition_of(stack, steps[rank], repetition);
       sums.assign(operators.size(), 0);
       std::size_t shift = 0;
-      for (std::size_t step = 0; step < row.size(); ++step) {
+      for (const auto step : indices(row)) {
         const double ns = is_shift(stack, stack.steps[step]) ? own_ns[shift++] : row[step].wall_ns;
         sums[operator_of[rank][step]] += ns;
         idle_ns += row[step].wall_ns - ns;
       }
-      for (std::size_t i = 0; i < sums.size(); ++i) {
+      for (const auto i : indices(sums)) {
         slowest[i][repetition] = std::max(slowest[i][repetition], sums[i]);
       }
       all_ns += total_ns(row);
@@ -174,7 +174,7 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
     if (!own_ns.empty() && all_ns > 0) waited.push_back(idle_ns / all_ns);
   }
   if (!waited.empty()) result.bubble_share = median(waited);
-  for (std::size_t i = 0; i < operators.size(); ++i) operators[i].ns = median(slowest[i]);
+  for (const auto i : indices(operators)) operators[i].ns = median(slowest[i]);
   result.operators = std::move(operators);
   result.executions = executions_of(per_rank, steps, repetitions);
   result.median_ns = median(result.step_ns);
@@ -191,14 +191,14 @@ void for_each_slowest(std::span<const Stack> per_rank, const StackSteps& steps,
                       const KernelCase& kernel_case, const Visit& visit) {
   std::vector<std::size_t> holders;
   std::vector<std::int32_t> index;  // of the kernel, by holder
-  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+  for (const auto rank : indices(per_rank)) {
     const auto at = std::ranges::find(per_rank[rank].kernels, kernel_case);
     if (at == per_rank[rank].kernels.end()) continue;
     holders.push_back(rank);
-    index.push_back(static_cast<std::int32_t>(at - per_rank[rank].kernels.begin()));
+    index.push_back(as_int(at - per_rank[rank].kernels.begin()));
   }
   if (holders.empty()) return;
-  for (std::size_t i = 0; i < common_repetitions(per_rank, steps); ++i) {
+  for (const auto i : indices(common_repetitions(per_rank, steps))) {
     const auto row_of = [&](std::size_t h) {
       return repetition_of(per_rank[holders[h]], steps[holders[h]], i);
     };
@@ -229,7 +229,7 @@ std::optional<double> mean_ns(std::span<const Stack> per_rank, const StackSteps&
   std::int64_t executions = 0;
   for_each_slowest(per_rank, steps, kernel_case,
                    [&](const auto& stack, const auto& row, std::int32_t kernel) {
-                     for (std::size_t step = 0; step < row.size(); ++step) {
+                     for (const auto step : indices(row)) {
                        if (stack[step].kernel != kernel) continue;
                        sum_ns += row[step].wall_ns;
                        ++executions;

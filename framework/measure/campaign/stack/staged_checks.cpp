@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
-#include "core/ranges.hpp"
 #include "core/text/units.hpp"
 #include "measure/campaign/gate/kept_check.hpp"
 #include "measure/campaign/shard_sampling.hpp"
@@ -42,8 +41,8 @@ bool can_execute_afresh(const Problem& given) {
 void keep_worst(std::vector<Signal>& kept, std::vector<Signal> of_rank) {
   for (Signal& signal : of_rank) {
     if (!contains(kernel_signals, signal.name)) continue;
-    const auto known = std::ranges::find(kept, signal.name, &Signal::name);
-    if (known == kept.end()) {
+    auto* known = find_or_null(kept, signal.name, &Signal::name);
+    if (!known) {
       kept.push_back(std::move(signal));
     } else if (signal.value > known->value) {
       *known = std::move(signal);
@@ -55,8 +54,8 @@ void keep_worst(std::vector<Signal>& kept, std::vector<Signal> of_rank) {
 
 // The first output of every kernel on every rank, before anything is timed.
 std::optional<WorkerFailure> StagedStacks::gate() {
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
-    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+  for (const auto rank : indices(per_rank_)) {
+    for (const auto id : indices(kernels_)) {
       if (held_[rank][id].sets == 0) continue;
       const std::string shape =
           kernels_[id].problem.text() + " | " + held_[rank][id].staged.implementation.name;
@@ -82,8 +81,7 @@ std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::s
                                                         std::vector<RevealAnswer>* keep,
                                                         double plain_ns) {
   const Problem problem = complete_problem(kernels_[id].problem);
-  auto shown = crew_->worker(static_cast<int>(rank))
-                   .reveal({static_cast<std::int64_t>(id), {0}, inputs_from, plain_ns});
+  auto shown = crew_->worker(as_int(rank)).reveal({as_int64(id), {0}, inputs_from, plain_ns});
   if (!shown) return shown.failure;
   Held& held = held_[rank][id];
   keep_most(signals_[id], shown->revealed.new_inputs_cost);
@@ -113,8 +111,8 @@ WorkerFailure StagedStacks::wrong(std::size_t rank, std::size_t id,
 
 std::vector<int> StagedStacks::holders_of(std::size_t id) const {
   std::vector<int> out;
-  for (std::size_t rank = 0; rank < held_.size(); ++rank) {
-    if (held_[rank][id].sets > 0) out.push_back(static_cast<int>(rank));
+  for (const auto rank : indices(held_)) {
+    if (held_[rank][id].sets > 0) out.push_back(as_int(rank));
   }
   return out;
 }
@@ -122,13 +120,13 @@ std::vector<int> StagedStacks::holders_of(std::size_t id) const {
 // So that the outputs of the first sets are those of their own inputs again.
 std::optional<WorkerFailure> StagedStacks::execute_on_own_inputs() {
   std::vector<protocol::SequenceRequest> requests(held_.size());
-  for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+  for (const auto rank : indices(held_)) {
     requests[rank].warmup = 1;
     requests[rank].repeat = 0;
     requests[rank].wall_cap_s = options_.wall_cap_s;
     for (std::size_t id = 0; id < kernels_.size(); ++id) {
       if (held_[rank][id].sets == 0) continue;
-      requests[rank].steps.push_back({.id = static_cast<std::int64_t>(id), .set = 0, .advance = 0});
+      requests[rank].steps.push_back({.id = as_int64(id), .set = 0, .advance = 0});
     }
   }
   return first_failure(crew_->sequence(requests));
@@ -144,8 +142,8 @@ Outcome<double> StagedStacks::execution_ns(std::size_t id) {
   later.count = executions_min;
   later.repeat = 1;
   later.warmup_cap_s = 0;
-  const auto series = sample_shards(*crew_, static_cast<std::int64_t>(id), later,
-                                    options_.wall_cap_s, least_ns, holders_of(id));
+  const auto series =
+      sample_shards(*crew_, as_int64(id), later, options_.wall_cap_s, least_ns, holders_of(id));
   if (!series) return series.failure;
   for (const Sample& sample : series->merged.samples) {
     least_ns = std::min(least_ns, sample_ns(sample));
@@ -155,20 +153,20 @@ Outcome<double> StagedStacks::execution_ns(std::size_t id) {
 
 std::optional<WorkerFailure> StagedStacks::check_executions(int executions, double budget_s) {
   std::vector<double> times_ns;  // before the outputs are those of own inputs: it changes them
-  for (std::size_t id = 0; id < kernels_.size(); ++id) {
+  for (const auto id : indices(kernels_)) {
     const auto time_ns = execution_ns(id);
     if (!time_ns) return time_ns.failure;
     times_ns.push_back(std::max(1.0, *time_ns));
   }
   if (auto failure = execute_on_own_inputs()) return failure;
   const double share_ns = budget_s * ns_per_s / as_double(kernels_.size());
-  for (std::size_t id = 0; id < kernels_.size(); ++id) {
+  for (const auto id : indices(kernels_)) {
     const std::vector<int> holders = holders_of(id);
     if (holders.empty() || accumulates(kernels_[id].problem)) continue;
     // Some are followed by one that is not looked at.
     const double affordable = std::min(1e6, share_ns / (2 * times_ns[id]));
-    const int count = std::clamp(static_cast<int>(affordable), executions_min,
-                                 std::max(executions_min, executions));
+    const int count =
+        std::clamp(as_int(affordable), executions_min, std::max(executions_min, executions));
     const bool is_long = times_ns[id] > long_ns;
     const bool draws_alike = kernels_[id].is_collective();
     const protocol::OutputChecks checks{
@@ -192,7 +190,7 @@ std::optional<WorkerFailure> StagedStacks::check_executions_of(
       return failure;
     }
   }
-  protocol::SampleRequest request{.id = static_cast<std::int64_t>(id),
+  protocol::SampleRequest request{.id = as_int64(id),
                                   .rule = {},
                                   .wall_cap_s = options_.wall_cap_s,
                                   .barrier = {},
@@ -209,7 +207,7 @@ std::optional<WorkerFailure> StagedStacks::check_executions_of(
   }
   Held& shown = held_[as_size(holders.front())][id];
   KeptChecks least;
-  for (std::size_t i = 0; i < holders.size(); ++i) {
+  for (const auto i : indices(holders)) {
     const auto rank = as_size(holders[i]);
     const KeptResult found = compare_kept(rank, id, *outcomes[i], firsts[i]);
     if (!found.result.ok) return wrong(rank, id, found.result);
@@ -243,11 +241,11 @@ std::optional<WorkerFailure> StagedStacks::check_afresh(std::span<const Measurem
     }
     return out;
   };
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
-    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+  for (const auto rank : indices(per_rank_)) {
+    for (const auto id : indices(kernels_)) {
       const Held& held = held_[rank][id];
       if (held.sets == 0 || !can_execute_afresh(kernels_[id].problem)) continue;
-      const int unseen = held.staged.sets + 1 + static_cast<int>(options_.check_seed >> 40);
+      const int unseen = held.staged.sets + 1 + as_int(options_.check_seed >> 40);
       const double plain_ns = longest_plain_execution * longest_ns(kernels_[id]);
       if (auto failure = check_kernel(rank, id, after_loop_plan(0), unseen, nullptr, plain_ns)) {
         failure->reason = "after the repetitions: " + failure->reason;

@@ -2,6 +2,7 @@
 // is mapped by the worker alone: this process let go of its pages when it had made it.
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "host/process/operand_block.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/stack/staged_stacks.hpp"
@@ -12,9 +13,9 @@ namespace {
 // Memory of a device is its own business.
 std::int64_t around_bytes(const protocol::StagedMemory& entry) {
   if (!entry.is_host) return 0;
-  const auto bytes = static_cast<std::uint64_t>(entry.bytes);
-  const auto alignment = static_cast<std::uint64_t>(entry.alignment);
-  return static_cast<std::int64_t>(whole_pages(operand_block_bytes(bytes, alignment)) - bytes);
+  const auto bytes = as_uint64(entry.bytes);
+  const auto alignment = as_uint64(entry.alignment);
+  return as_int64(whole_pages(operand_block_bytes(bytes, alignment)) - bytes);
 }
 
 std::vector<RankStaging::Buffers> buffers_of(const protocol::Staged& staged) {
@@ -37,7 +38,7 @@ void StagedStacks::read_baselines() { baselines_ = crew_->memory(); }
 RankStaging StagedStacks::staging_of(std::size_t rank) const {
   RankStaging out;
   const Stack& stack = per_rank_[rank];
-  for (std::size_t id = 0; id < kernels_.size(); ++id) {
+  for (const auto id : indices(kernels_)) {
     const Held& held = held_[rank][id];
     if (held.sets == 0) continue;
     const bool is_of_stack = std::ranges::any_of(
@@ -55,7 +56,7 @@ std::vector<RankStaging> StagedStacks::memory() {
   std::vector<RankStaging> out;
   if (!is_staged_) return out;
   const std::vector<Outcome<protocol::MemoryAnswer>> now = crew_->memory();
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+  for (const auto rank : indices(per_rank_)) {
     RankStaging& of_rank = out.emplace_back(staging_of(rank));
     const auto read = [&](const Outcome<protocol::MemoryAnswer>& answer) {
       if (answer && answer->set_size_bytes) return answer->set_size_bytes;

@@ -7,9 +7,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
-#include "core/ranges.hpp"
 #include "host/process/arena.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
@@ -24,7 +23,7 @@ WorkerFailure refusal(std::string reason) {
 }
 
 KernelCase with_sets(KernelCase kernel_case, std::int64_t sets) {
-  kernel_case.sets = static_cast<int>(std::clamp<std::int64_t>(sets, 1, 1 << 20));
+  kernel_case.sets = as_int(std::clamp<std::int64_t>(sets, 1, 1 << 20));
   return kernel_case;
 }
 
@@ -34,7 +33,7 @@ std::int64_t repetitions_max(std::span<const Stack> stacks) {
   constexpr std::size_t samples_max = 1 << 17;
   std::size_t longest = 1;
   for (const Stack& stack : stacks) longest = std::max(longest, stack.steps.size());
-  return static_cast<std::int64_t>(std::max<std::size_t>(1, samples_max / longest));
+  return as_int64(std::max<std::size_t>(1, samples_max / longest));
 }
 
 std::optional<WorkerFailure> StagedStacks::prepare() {
@@ -60,10 +59,10 @@ std::int64_t StagedStacks::id_of(const KernelCase& kernel_case) const {
 std::vector<int> StagedStacks::shards_of(const KernelCase& kernel_case) const {
   if (kernel_case.is_collective() || kernel_case.shards_at_once >= std::ssize(per_rank_)) return {};
   std::vector<int> out;
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+  for (const auto rank : indices(per_rank_)) {
     const auto& kernels = per_rank_[rank].kernels;
     if (!contains(kernels, kernel_case)) continue;
-    out.push_back(static_cast<int>(rank));
+    out.push_back(as_int(rank));
   }
   return out;
 }
@@ -78,9 +77,8 @@ double StagedStacks::first_ns(const KernelCase& kernel_case) const {
 
 // Among those who meet: inputs are those of this place, and the reference answers for it.
 int StagedStacks::Held::rank(std::size_t of_all) const {
-  const auto own = std::ranges::find(members, static_cast<int>(of_all));
-  return static_cast<int>(own == members.end() ? static_cast<std::ptrdiff_t>(of_all)
-                                               : own - members.begin());
+  const auto own = std::ranges::find(members, as_int(of_all));
+  return as_int(own == members.end() ? as_int64(of_all) : own - members.begin());
 }
 
 void StagedStacks::list_kernels() {
@@ -91,13 +89,13 @@ void StagedStacks::list_kernels() {
   std::ranges::for_each(options_.beside, list);
   held_.assign(per_rank_.size(), std::vector<Held>(kernels_.size()));
   signals_.assign(kernels_.size(), {});
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+  for (const auto rank : indices(per_rank_)) {
     const Stack& stack = per_rank_[rank];
-    for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+    for (const auto k : indices(stack.kernels)) {
       Held& held = held_[rank][as_size(id_of(stack.kernels[k]))];
       held.instances = std::max<std::int64_t>({1, held.instances, stack.instances[k]});
-      const auto members = stack.members.find(static_cast<std::int32_t>(k));
-      if (members != stack.members.end()) held.members = members->second;
+      const auto* members = find_value(stack.members, as_int(k));
+      if (members) held.members = *members;
     }
   }
   // The shards that executed a kernel at once for its rows do so when it is measured.
@@ -113,16 +111,16 @@ void StagedStacks::list_kernels() {
 // One argument set per instance, or evenly fewer where `bytes_max` is not enough: never fewer than
 // the ring that keeps constants cold, as long as that is enough for them.
 void StagedStacks::afford_sets(std::vector<Held>& held, std::int64_t bytes_max) const {
-  for (std::size_t id = 0; id < held.size(); ++id) {
-    held[id].sets = static_cast<int>(std::min<std::int64_t>(held[id].instances, 1 << 20));
+  for (const auto id : indices(held)) {
+    held[id].sets = as_int(std::min<std::int64_t>(held[id].instances, 1 << 20));
   }
   for (const bool keeps_ring : {true, false}) {
     const auto wanted = as_double(bytes_of(held));
     if (wanted <= as_double(bytes_max)) return;
     const double share = as_double(bytes_max) / wanted;
-    for (std::size_t id = 0; id < held.size(); ++id) {
+    for (const auto id : indices(held)) {
       if (held[id].sets == 0) continue;
-      const auto fitting = static_cast<int>(share * as_double(held[id].sets));
+      const auto fitting = as_int(share * as_double(held[id].sets));
       const int ring = keeps_ring ? std::max(1, kernels_[id].sets) : 1;
       held[id].sets = std::clamp(fitting, std::min(ring, held[id].sets), held[id].sets);
     }
@@ -131,7 +129,7 @@ void StagedStacks::afford_sets(std::vector<Held>& held, std::int64_t bytes_max) 
 
 std::int64_t StagedStacks::bytes_of(const std::vector<Held>& held) const {
   std::int64_t bytes = 0;
-  for (std::size_t id = 0; id < held.size(); ++id) {
+  for (const auto id : indices(held)) {
     if (held[id].sets > 0) bytes += arena_bytes(with_sets(kernels_[id], held[id].sets));
   }
   return bytes;
@@ -139,7 +137,7 @@ std::int64_t StagedStacks::bytes_of(const std::vector<Held>& held) const {
 
 std::int64_t StagedStacks::least_of(const std::vector<Held>& held) const {
   std::vector<KernelCase> together;
-  for (std::size_t id = 0; id < held.size(); ++id) {
+  for (const auto id : indices(held)) {
     if (held[id].instances > 0) together.push_back(kernels_[id]);
   }
   return least_bytes(together);
@@ -148,11 +146,11 @@ std::int64_t StagedStacks::least_of(const std::vector<Held>& held) const {
 // Refuses what needs more than this run may ever use, in memory of this machine.
 std::optional<WorkerFailure> StagedStacks::plan_memory() {
   // Those that share a machine.
-  const auto ranks = options_.job ? std::int64_t{options_.job->nodes.front().ranks}
-                                  : static_cast<std::int64_t>(per_rank_.size());
+  const auto ranks =
+      options_.job ? std::int64_t{options_.job->nodes.front().ranks} : std::ssize(per_rank_);
   const RunMemory memory = run_memory();
   const auto room = as_double(memory.may_use_bytes() + halmark::bytes_of(arenas()));
-  const auto share = static_cast<std::int64_t>(options_.memory_fraction * room) / ranks;
+  const auto share = as_int64(options_.memory_fraction * room) / ranks;
   std::vector<std::int64_t> wanted, least;
   for (auto& held : held_) {
     least.push_back(least_of(held));
@@ -183,7 +181,7 @@ std::optional<WorkerFailure> StagedStacks::start() {
   auto started = Crew::start({.group = {.backend = first.backend,
                                         .device = first.device,
                                         .parts = std::max(1, first.parts),
-                                        .shards_at_once = static_cast<int>(per_rank_.size()),
+                                        .shards_at_once = as_int(per_rank_.size()),
                                         .is_collective = collective,
                                         .places = std::move(places)},
                               .plugin_path = options_.plugin_path,
@@ -203,7 +201,7 @@ std::optional<WorkerFailure> StagedStacks::start() {
 
 std::optional<WorkerFailure> StagedStacks::stage_all() {
   for (const bool is_collective : {false, true}) {
-    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+    for (const auto id : indices(kernels_)) {
       if (kernels_[id].is_collective() != is_collective) continue;
       if (auto failure = stage(id)) return failure;
     }
@@ -219,7 +217,7 @@ std::optional<WorkerFailure> StagedStacks::stage(std::size_t id) {
     const Held& held = held_[rank][id];
     if (held.sets == 0) continue;
     requests[rank] = {
-        .id = static_cast<std::int64_t>(id),
+        .id = as_int64(id),
         .kernel = kernel_case.kernel,
         .problem = complete_problem(kernel_case.problem),
         .config = kernel_case.config,
@@ -227,11 +225,11 @@ std::optional<WorkerFailure> StagedStacks::stage(std::size_t id) {
         .sets = held.sets,
         .seed = options_.seed,
         .rank = held.rank(rank),
-        .ranks = static_cast<int>(held.members.empty() ? per_rank_.size() : held.members.size()),
+        .ranks = as_int(held.members.empty() ? per_rank_.size() : held.members.size()),
         .group = group_name(held.members)};
   }
   auto outcomes = crew_->stage_each(requests);
-  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+  for (const auto rank : indices(outcomes)) {
     if (!outcomes[rank]) continue;
     auto& outcome = *outcomes[rank];
     if (!outcome) {
@@ -259,17 +257,17 @@ std::optional<StagedStacks::Kernel> StagedStacks::kernel(const KernelCase& kerne
   for (std::size_t rank = 0; id < kernels_.size() && rank < held_.size(); ++rank) {
     const Held& held = held_[rank][id];
     if (held.sets > 0) {
-      return Kernel{static_cast<int>(rank), held.staged, held.correctness, signals_[id]};
+      return Kernel{as_int(rank), held.staged, held.correctness, signals_[id]};
     }
   }
   return std::nullopt;
 }
 
 void StagedStacks::drop() {
-  for (std::size_t rank = 0; rank < held_.size(); ++rank) {
-    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+  for (const auto rank : indices(held_)) {
+    for (const auto id : indices(kernels_)) {
       if (std::exchange(held_[rank][id].sets, 0) == 0) continue;
-      (void)crew_->worker(static_cast<int>(rank)).drop(static_cast<std::int64_t>(id));
+      (void)crew_->worker(as_int(rank)).drop(as_int64(id));
     }
   }
 }
@@ -278,7 +276,7 @@ std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::span<const St
                                                               std::int64_t repeat,
                                                               std::int64_t warmup) const {
   std::vector<protocol::SequenceRequest> all;
-  for (std::size_t rank = 0; rank < stacks.size(); ++rank) {
+  for (const auto rank : indices(stacks)) {
     protocol::SequenceRequest request{.steps = {},
                                       .repeat = repeat,
                                       .warmup = warmup,
@@ -286,9 +284,9 @@ std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::span<const St
                                       .barrier = {},
                                       .chains_activations = true};
     const Stack& stack = stacks[rank];
-    std::vector<std::int64_t> ids;
-    for (const KernelCase& k : stack.kernels) ids.push_back(id_of(k));
-    // By id: the instances that one repetition goes through.
+    auto ids = mapped(stack.kernels, [&](const KernelCase& k) {
+      return id_of(k);
+    });  // By id: the instances that one repetition goes through.
     std::map<std::int64_t, std::int32_t> passed;
     for (const StackStep& step : stack.steps) {
       std::int32_t& last = passed[ids[as_size(step.kernel)]];

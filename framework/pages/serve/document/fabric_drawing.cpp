@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -33,8 +33,7 @@ std::vector<int> drawn_places(const Topology& topology) {
   std::vector<int> out;
   int next = 0;
   for (const fabric::Entity& e : topology.entities) {
-    const bool is_drawn =
-        is_of_node(e) ? e.node <= last_node : next < static_cast<int>(drawn_entities_max);
+    const bool is_drawn = is_of_node(e) ? e.node <= last_node : next < as_int(drawn_entities_max);
     out.push_back(is_drawn ? next++ : -1);
   }
   return out;
@@ -59,9 +58,9 @@ std::optional<std::pair<int, int>> ends_of(const std::string& link,
     if (at == std::string::npos) continue;
     std::string to = link.substr(at + between.size());
     to = to.substr(0, to.find(" #"));
-    const auto from = entities.find(link.substr(0, at)), end = entities.find(to);
-    if (from == entities.end() || end == entities.end()) return std::nullopt;
-    return std::pair{from->second, end->second};
+    const auto *from = find_value(entities, link.substr(0, at)), *end = find_value(entities, to);
+    if (!from || !end) return std::nullopt;
+    return std::pair{*from, *end};
   }
   return std::nullopt;
 }
@@ -71,7 +70,7 @@ std::optional<std::pair<int, int>> ends_of(const std::string& link,
 Json fabric_drawing(const Topology& topology) {
   const std::vector<int> places = drawn_places(topology);
   Json nodes = Json::array(), links = Json::array();
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (const auto i : indices(places)) {
     const fabric::Entity& e = topology.entities[i];
     if (places[i] >= 0) nodes.push_back({e.name, std::string(kind_name(e.kind)), e.node});
   }
@@ -92,7 +91,7 @@ Json link_load_json(const Topology* topology, const schedule::StepSimulation& st
   if (topology == nullptr || !step.has_links) return nullptr;
   std::map<std::string, int> entities;
   for (std::size_t i = 0; i < topology->entities.size(); ++i) {
-    entities.emplace(topology->entities[i].name, static_cast<int>(i));
+    entities.emplace(topology->entities[i].name, as_int(i));
   }
   struct Load {
     double utilisation = 0, bytes = 0;
@@ -113,11 +112,11 @@ Json link_load_json(const Topology* topology, const schedule::StepSimulation& st
   const std::vector<int> places = drawn_places(*topology);
   Json links = Json::array();
   for (const fabric::Link& link : topology->links) {
-    const auto load = loads.find(std::minmax(link.from, link.to));
+    const auto* load = find_value(loads, std::minmax(link.from, link.to));
     const int from = places[as_size(link.from)];
     const int to = places[as_size(link.to)];
-    if (load == loads.end() || from < 0 || to < 0) continue;
-    links.push_back({from, to, load->second.utilisation, load->second.bytes});
+    if (!load || from < 0 || to < 0) continue;
+    links.push_back({from, to, load->utilisation, load->bytes});
   }
   return {{"links", std::move(links)},
           {"busiest", busiest.utilisation},

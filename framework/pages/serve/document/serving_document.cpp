@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "pages/serve/document/figure.hpp"
 #include "report/text/quantity.hpp"
 
@@ -66,7 +66,7 @@ Json figures_of(const tune::ServedSimulation& served, const std::vector<TableUse
       kept = std::max(kept, as_double(engine.blocks_peak) / as_double(served.plan.engine.blocks));
     }
     evicted += engine.kv.evicted;
-    waited += static_cast<std::int64_t>(engine.put_off);
+    waited += as_int64(engine.put_off);
   }
   add("cache_peak", "cache in use, most", "1", "cache", kept);
   add("evicted", "KV blocks evicted", "", "cache", as_double(evicted));

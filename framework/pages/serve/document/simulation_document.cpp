@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/json/json.hpp"
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "pages/serve/document/fabric_drawing.hpp"
 #include "pages/serve/document/step_document.hpp"
 #include "simulate/schedule/simulation_json.hpp"
@@ -152,7 +152,7 @@ Json timeline_events_json(const Timeline& timeline, std::size_t events_max) {
   Json resources = json_list(timeline.resources, [](const simulate::TimelineResource& r) -> Json {
     return {{"name", r.name}, {"is_link", r.is_link}};
   });
-  for (int kind = 0; kind <= static_cast<int>(EventKind::done); ++kind) {
+  for (int kind = 0; kind <= as_int(EventKind::done); ++kind) {
     kinds.push_back(std::string(events::kind_name(static_cast<EventKind>(kind))));
   }
   const std::set<std::uint32_t> shown = shown_actors(timeline, events_max);
@@ -169,8 +169,8 @@ Json timeline_events_json(const Timeline& timeline, std::size_t events_max) {
       continue;
     }
     rows.push_back({microseconds(e.start_ps), microseconds(e.end_ps), e.label, e.actor,
-                    e.resource == TimelineEvent::none ? -1 : static_cast<std::int64_t>(e.resource),
-                    static_cast<int>(e.kind), e.is_critical ? 1 : 0});
+                    e.resource == TimelineEvent::none ? -1 : as_int64(e.resource), as_int(e.kind),
+                    e.is_critical ? 1 : 0});
   }
   const std::size_t left_out = timeline.events.size() - rows.size() - waits;
   std::string note;

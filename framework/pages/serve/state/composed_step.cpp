@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
@@ -28,7 +29,7 @@ OperatorShare share_of(const Operator& op, const Latency& latency, double execut
   const double ns = executions * latency.ns;
   return {.name = op.name,
           .layer_type = op.layer_type,
-          .count = static_cast<std::int64_t>(executions),
+          .count = as_int64(executions),
           .ns = ns,
           .low_ns = executions * latency.low_ns,
           .high_ns = executions * latency.high_ns,
@@ -49,7 +50,7 @@ Estimate trained(const PricedSystem& system, const PricedStep& step) {
   const OperatorGraph& graph = step.graph;
   std::vector<Latency> each;
   std::vector<KernelTime> times;
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+  for (const auto i : indices(graph.operators)) {
     auto latency = tune::latency_of(system.chain(), graph.operators[i]);
     if (!latency) {
       throw refused(
@@ -61,7 +62,7 @@ Estimate trained(const PricedSystem& system, const PricedStep& step) {
   }
   const std::vector<double> executions = TimedStep(graph, times).executions();
   Estimate out;
-  for (std::size_t i = 0; i < each.size(); ++i) {
+  for (const auto i : indices(each)) {
     if (executions[i] <= 0) continue;
     out.provenance = std::max(out.provenance, each[i].provenance);
     out.operators.push_back(

@@ -1,28 +1,27 @@
 #include "pages/serve/state/page_state.hpp"
 
-#include <charconv>
 #include <sstream>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
+#include "core/text/number.hpp"
 
 namespace halmark::pages {
 namespace {
 
 std::int64_t whole(const std::string& name, const std::string& text, std::int64_t max) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < 1 || out > max) {
+  const auto out = read_number<std::int64_t>(text);
+  if (!out || *out < 1 || *out > max) {
     throw refused("'" + name + "' is '" + printable(text) + "'", {},
                   "a whole number from 1 to " + std::to_string(max));
   }
-  return out;
+  return *out;
 }
 
 // `what`: of which unit it is.
 double positive(const std::string& name, const std::string& text, const std::string& what) {
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc() && end == text.data() + text.size() && out > 0 && out <= 1e6) return out;
+  const auto out = read_number<double>(text);
+  if (out && *out > 0 && *out <= 1e6) return *out;
   throw refused("'" + name + "' is '" + printable(text) + "'", {},
                 what + ", above 0 and at most 1000000");
 }
@@ -57,7 +56,7 @@ std::vector<int> stages_of(const std::string& text) {
   std::vector<int> out;
   std::istringstream parts(text + '+');
   for (std::string part; std::getline(parts, part, '+');) {
-    out.push_back(static_cast<int>(whole("stages", part, page_shards_max)));
+    out.push_back(as_int(whole("stages", part, page_shards_max)));
   }
   return out;
 }
@@ -83,7 +82,7 @@ Parallel parse_strategy(const std::string& text) {
       throw refused("unknown word '" + printable(word) + "' of a strategy", {},
                     "auto, or degrees as in 'dp1 tp8 pp1 ep1'");
     }
-    *value = static_cast<int>(whole(degree, word.substr(2), page_shards_max));
+    *value = as_int(whole(degree, word.substr(2), page_shards_max));
   }
   return out;
 }
@@ -93,8 +92,8 @@ namespace {
 using Words = std::map<std::string, std::string>;
 
 const std::string* word(const Words& words, const char* name) {
-  const auto found = words.find(name);
-  return found == words.end() ? nullptr : &found->second;
+  const auto* found = find_value(words, name);
+  return found;
 }
 
 void take(std::int64_t& value, const Words& words, const char* name, std::int64_t max) {
@@ -124,7 +123,7 @@ void take_training(PageState& state, const Words& words) {
   if (const std::string* text = word(words, "recompute")) state.training.recompute = *text;
   if (const std::string* text = word(words, "optimizer")) state.training.optimizer = *text;
   if (const std::string* text = word(words, "zero"); text != nullptr && *text != "0") {
-    state.training.zero = static_cast<int>(whole("zero", *text, 3));
+    state.training.zero = as_int(whole("zero", *text, 3));
   }
   take(state.schedule, words, "schedule");
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/training/training.hpp"
@@ -62,7 +62,7 @@ bool is_faster(const PricedLayout& a, const PricedLayout& b) {
 
 std::string memory_text(std::int64_t needed, std::int64_t usable, std::int64_t has) {
   const auto gib = [](std::int64_t bytes) {
-    const auto tenths = static_cast<std::int64_t>(as_double(bytes) / (1 << 30) * 10);
+    const auto tenths = as_int64(as_double(bytes) / (1 << 30) * 10);
     return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " GiB";
   };
   return std::string(too_large) + ": a rank needs " + gib(needed) + ", and the device has " +

@@ -1,7 +1,5 @@
 #include "pages/serve/state/served_state.hpp"
 
-#include <algorithm>
-
 #include "core/text/error.hpp"
 
 namespace halmark::pages {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "journal/place.hpp"
 #include "journal/sqlite/writer_lock.hpp"
@@ -25,19 +26,17 @@ std::vector<std::filesystem::path> sweep_files(const SweepPlace& place) {
 }  // namespace
 
 std::vector<std::string> Sweeps::names() const {
-  std::vector<std::string> out;
-  for (const auto& file : sweep_files(place_)) out.push_back(file.stem().string());
+  auto out = mapped(sweep_files(place_), [&](const auto& file) { return file.stem().string(); });
   std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 
 void Sweeps::start(const std::string& name) {
   // A name is compared with those of the folders: no path is made of it.
   const std::vector<std::filesystem::path> files = sweep_files(place_);
-  const auto file =
-      std::ranges::find(files, name, [](const auto& path) { return path.stem().string(); });
-  if (file == files.end()) throw refused("there is no sweep '" + printable(name) + "'");
+  auto* file = find_or_null(files, name, [](const auto& path) { return path.stem().string(); });
+  if (!file) throw refused("there is no sweep '" + printable(name) + "'");
   if (process_ && process_->is_running())
     throw refused("a sweep runs already", {}, "stop it first");
   if (const std::string holder = journal::writer_of(place_.database); !holder.empty()) {

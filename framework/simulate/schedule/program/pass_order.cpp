@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 
@@ -14,7 +14,7 @@ constexpr auto orders = enum_names<Order>("forward", "1f1b", "interleaved", "zer
 
 std::vector<Pass> forward_order(const Pipeline& p) {
   std::vector<Pass> out;
-  for (std::int32_t m = 0; m < p.micro_batches; ++m) out.push_back({PassKind::forward, m, 0});
+  for (const std::int32_t m : below(p.micro_batches)) out.push_back({PassKind::forward, m, 0});
   return out;
 }
 
@@ -98,7 +98,7 @@ std::vector<Pass> pass_order(Order order, const Pipeline& pipeline, std::int32_t
 std::vector<StagePass> passes_in_order(Order order, const Pipeline& p) {
   std::vector<std::vector<Pass>> of_stage;
   std::size_t left = 0;
-  for (std::int32_t s = 0; s < p.stages; ++s) {
+  for (const std::int32_t s : below(p.stages)) {
     of_stage.push_back(pass_order(order, p, s));
     left += of_stage.back().size();
   }
@@ -120,7 +120,7 @@ std::vector<StagePass> passes_in_order(Order order, const Pipeline& p) {
   std::vector<StagePass> out;
   while (left > 0) {
     const std::size_t before = left;
-    for (std::int32_t s = 0; s < p.stages; ++s) {
+    for (const std::int32_t s : below(p.stages)) {
       const std::vector<Pass>& own = of_stage[as_size(s)];
       std::size_t& at = next[as_size(s)];
       for (; at < own.size() && is_ready(s, own[at]); ++at, --left) {

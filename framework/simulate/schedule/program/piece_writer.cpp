@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 
@@ -11,8 +11,7 @@ namespace halmark::schedule {
 using simulate::Collective;
 
 std::uint32_t PieceWriter::label(const std::string& text, double flops, double bytes) {
-  const auto [at, is_new] =
-      labels_.try_emplace(text, static_cast<std::uint32_t>(programs_.labels.size()));
+  const auto [at, is_new] = labels_.try_emplace(text, as_uint32(programs_.labels.size()));
   if (is_new) programs_.labels.push_back({text, flops, bytes});
   is_new_ = is_new;
   return at->second;
@@ -40,7 +39,7 @@ void PieceWriter::add_collective(std::int32_t index, double passes, const std::s
        .collective = *collective,
        .message_bytes = passes * op.local_work.message_bytes,
        .label = label(text, passes * op.rank_work.flops(), passes * op.local_work.transfer_bytes),
-       .part = static_cast<std::uint32_t>(programs_.parts.size())});
+       .part = as_uint32(programs_.parts.size())});
   add_part(index, passes);
 }
 
@@ -62,8 +61,7 @@ void PieceWriter::add(std::int32_t index, double passes, const std::string& pref
   }
   // All kernels of a layer between two collectives are called by the first.
   const std::string shown = grain_ == Grain::layer ? prefix + "from " + op.name + suffix : text;
-  to.push_back({.label = label(shown, flops, bytes),
-                .part = static_cast<std::uint32_t>(programs_.parts.size())});
+  to.push_back({.label = label(shown, flops, bytes), .part = as_uint32(programs_.parts.size())});
   add_part(index, passes);
   may_join_ = true;
 }
@@ -78,7 +76,7 @@ void PieceWriter::add_hand_over(std::int32_t index, const std::string& text,
                 .collective = Collective::send_recv,
                 .message_bytes = op.local_work.message_bytes,
                 .label = label(text, 0, op.local_work.message_bytes),
-                .part = static_cast<std::uint32_t>(programs_.parts.size())});
+                .part = as_uint32(programs_.parts.size())});
   add_part(index, 1);
 }
 
@@ -86,12 +84,12 @@ Piece PieceWriter::over_copies(Collective collective, double message_bytes, Dtyp
                                const DeviceGrid& grid, const std::string& text) {
   const std::int64_t ranks = grid.copy_count();
   const std::int64_t values =
-      static_cast<std::int64_t>(std::ceil(message_bytes / as_double(dtype_bytes(dtype, ranks))));
+      as_int64(std::ceil(message_bytes / as_double(dtype_bytes(dtype, ranks))));
   // What an all_gather is given is one rank's part.
   const std::int64_t parts = collective == Collective::all_gather ? 1 : ranks;
   const Params params{{"bytes", dtype_bytes(dtype, std::max<std::int64_t>(1, values) * parts)},
                       {"ranks", ranks},
-                      {"dtype", static_cast<std::int64_t>(dtype)}};
+                      {"dtype", as_int64(dtype)}};
   const Problem problem =
       complete_problem({std::string(simulate::collective_name(collective)), params});
   const Work work = find_contract(problem.op)->work(problem.params);
@@ -101,8 +99,8 @@ Piece PieceWriter::over_copies(Collective collective, double message_bytes, Dtyp
             .collective = collective,
             .message_bytes = work.message_bytes,
             .label = label(text, work.flops(), work.transfer_bytes),
-            .part = static_cast<std::uint32_t>(programs_.parts.size())};
-  add_part(static_cast<std::int32_t>(step_.graph.operators.size() + programs_.extra.size()), 1);
+            .part = as_uint32(programs_.parts.size())};
+  add_part(as_int(step_.graph.operators.size() + programs_.extra.size()), 1);
   programs_.extra.push_back({problem, work, grid.copy_stride()});
   return out;
 }

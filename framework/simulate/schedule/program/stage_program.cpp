@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "simulate/schedule/program/pass_order.hpp"
@@ -36,18 +36,18 @@ std::vector<std::vector<std::vector<ChunkLayer>>> chunk_layers(const OperatorGra
   std::vector<std::vector<std::vector<ChunkLayer>>> out(
       as_size(p.stages), std::vector<std::vector<ChunkLayer>>(as_size(p.chunks)));
   if (p.chunks == 1) {
-    for (std::size_t s = 0; s < out.size(); ++s) add_layers(graph, graph.stages[s], out[s][0]);
+    for (const auto s : indices(out)) add_layers(graph, graph.stages[s], out[s][0]);
     return out;
   }
-  const auto layers = static_cast<std::int64_t>(graph.layers.size());
+  const auto layers = std::ssize(graph.layers);
   const std::int64_t all = p.chunks_in_all();
   if (layers % all != 0) {
     throw refused(std::to_string(layers) + " layers cannot be shared out over " +
                       std::to_string(all) + " virtual stages of schedule interleaved",
                   {}, "use a number of --virtual-stages whose product with pp divides the layers");
   }
-  for (std::int32_t s = 0; s < p.stages; ++s) {
-    for (std::int32_t c = 0; c < p.chunks; ++c) {
+  for (const std::int32_t s : below(p.stages)) {
+    for (const std::int32_t c : below(p.chunks)) {
       const std::int32_t number = p.number(s, c);
       add_layers(graph,
                  {.first_layer = number * (layers / all),
@@ -93,7 +93,7 @@ class Programming {
     const int usual = out_.order == Order::interleaved ? 2 : 1;
     out_.pipeline = {.stages = graph_.configuration.parallel.pp,
                      .chunks = options_.chunks > 0 ? options_.chunks : usual,
-                     .micro_batches = static_cast<std::int32_t>(graph_.micro_batches())};
+                     .micro_batches = as_int(graph_.micro_batches())};
     check(out_.order, out_.pipeline);
     const auto layers = chunk_layers(graph_, out_.pipeline);
     out_.chunks.resize(layers.size());
@@ -150,11 +150,11 @@ class Programming {
     }
     if (step_.is_training()) {
       for (std::size_t i = layers.size(); i-- > 0;) {
-        unit_ = first_unit + static_cast<std::int32_t>(i);
+        unit_ = first_unit + as_int(i);
         add_gather(layers[i], " backward", chunk.backward);
         add_backward(layers[i], chunk);
       }
-      unit_ = first_unit + static_cast<std::int32_t>(layers.size());
+      unit_ = first_unit + as_int(layers.size());
     }
     if (graph_.pipeline_type && out_.pipeline.stages > 1) {
       for (const std::int32_t op : graph_.layer_types[as_size(*graph_.pipeline_type)].operators) {

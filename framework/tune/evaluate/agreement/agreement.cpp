@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/input/places.hpp"
+#include "core/lists.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "report/report.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -25,8 +26,8 @@ constexpr int rounds_min = 3, rounds_max = 9;
 double t_90(int freedom) {
   static constexpr std::array table = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860,
                                        1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753, 1.746};
-  const auto size = static_cast<int>(table.size());
-  return table[static_cast<std::size_t>(std::clamp(freedom, 1, size) - 1)];
+  const auto size = as_int(table.size());
+  return table[as_size(std::clamp(freedom, 1, size) - 1)];
 }
 
 double squares(std::span<const double> values) {
@@ -37,9 +38,7 @@ double squares(std::span<const double> values) {
 }
 
 std::vector<double> logarithms(std::span<const double> values) {
-  std::vector<double> out;
-  for (const double value : values) out.push_back(std::log(value));
-  return out;
+  return mapped(values, [&](const double value) { return std::log(value); });
 }
 
 // Rows of one pair, by side.
@@ -80,9 +79,9 @@ class Seen {
     const ValidityThresholds usual;
     MeasureLimits out;
     const auto propose = [&](const char* key, const Limit& limit, std::optional<double>& into) {
-      const auto found = values_.find(key);
-      if (found == values_.end() || found->second.size() < values_min) return;
-      const double seen = 1.1 * quantile(found->second, 0.99);
+      const auto* found = find_value(values_, key);
+      if (!found || found->size() < values_min) return;
+      const double seen = 1.1 * quantile(*found, 0.99);
       into = std::clamp(seen, limit.suspect, 2 * limit.suspect);
     };
     propose("run_delay_fraction", usual.run_delay_fraction, out.run_delay_fraction);
@@ -121,8 +120,8 @@ CaseAgreement fold_case(std::string problem, const std::vector<Sides>& pairs, Se
   std::vector<double> differences, spreads, medians;
   for (const Sides& sides : pairs) {
     for (const auto& side : sides) {
-      out.rows += static_cast<int>(side.size());
-      out.ok_rows += static_cast<int>(ok_medians(side).size());
+      out.rows += as_int(side.size());
+      out.ok_rows += as_int(ok_medians(side).size());
     }
     add_unmoved(sides, seen);
     const std::vector<double> first = ok_medians(sides[0]), second = ok_medians(sides[1]);
@@ -135,8 +134,8 @@ CaseAgreement fold_case(std::string problem, const std::vector<Sides>& pairs, Se
     if (pair.agrees()) ++out.agreeing;
     differences.push_back(std::abs(pair.difference));
     spreads.push_back(pair.spread);
-    medians.insert(medians.end(), first.begin(), first.end());
-    medians.insert(medians.end(), second.begin(), second.end());
+    append_all(medians, first);
+    append_all(medians, second);
   }
   if (out.pairs == 0) return out;
   out.median_ns = median(medians);
@@ -163,10 +162,10 @@ std::optional<std::int64_t> rounds_for(std::span<const CaseAgreement> cases) {
 
 RepeatPair compare_repeats(std::span<const double> first_ns, std::span<const double> second_ns) {
   const std::vector<double> a = logarithms(first_ns), b = logarithms(second_ns);
-  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  const auto n = as_double(a.size()), m = as_double(b.size());
   RepeatPair out{.difference = mean(b) - mean(a)};
   out.spread = std::sqrt((squares(a) + squares(b)) / (n + m - 2));
-  out.half_width = t_90(static_cast<int>(n + m) - 2) * out.spread * std::sqrt(1 / n + 1 / m);
+  out.half_width = t_90(as_int(n + m) - 2) * out.spread * std::sqrt(1 / n + 1 / m);
   return out;
 }
 
@@ -182,9 +181,7 @@ int Agreement::agreeing() const {
   return out;
 }
 
-double Agreement::share() const {
-  return pairs() > 0 ? static_cast<double>(agreeing()) / pairs() : 0;
-}
+double Agreement::share() const { return pairs() > 0 ? as_double(agreeing()) / pairs() : 0; }
 
 Interval Agreement::interval() const {
   if (pairs() == 0) return {0, 1};
@@ -199,14 +196,14 @@ Agreement agreement_of(std::span<const KernelCase> cases, std::span<const Measur
                        int rounds) {
   int last_round = -1;
   for (const Measurement& m : rows) last_round = std::max(last_round, m.round);
-  const auto whole_pairs = static_cast<std::size_t>((last_round + 1) / (2 * rounds));
+  const auto whole_pairs = as_size((last_round + 1) / (2 * rounds));
   std::map<std::string, std::vector<Sides>> by_case;
   for (const Measurement& m : rows) {
-    const auto pair = static_cast<std::size_t>(m.round / (2 * rounds));
+    const auto pair = as_size(m.round / (2 * rounds));
     if (pair >= whole_pairs) continue;
     std::vector<Sides>& pairs = by_case[m.kernel_case.key()];
     pairs.resize(whole_pairs);
-    pairs[pair][static_cast<std::size_t>(m.round % 2)].push_back(&m);
+    pairs[pair][as_size(m.round % 2)].push_back(&m);
   }
   Agreement out{.rounds = rounds};
   Seen seen;
@@ -228,7 +225,7 @@ std::vector<KernelCase> usual_cases(const std::string& backend, const std::strin
        {request("gemm", "m=4,n=1024,k=1024"), request("gemm", "m=128,n=512,k=512"),
         request("rmsnorm", "rows=64,cols=1024"), request("copy", "bytes=8388608")}) {
     const std::vector<KernelCase> cases = kernel_cases(r);
-    out.insert(out.end(), cases.begin(), cases.end());
+    append_all(out, cases);
   }
   return out;
 }

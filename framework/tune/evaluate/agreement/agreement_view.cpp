@@ -30,8 +30,7 @@ Json limits_json(const MeasureLimits& limits) {
 }
 
 std::string case_table(std::span<const CaseAgreement> cases) {
-  report::TextTable table({"problem", "median", "pairs", "agree", "noise floor", "rows ok"},
-                          {false, true, true, true, true, true});
+  report::TextTable table({"problem", ">median", ">pairs", ">agree", ">noise floor", ">rows ok"});
   for (const CaseAgreement& c : cases) {
     const bool has_pairs = c.pairs > 0;
     table.add({c.problem, has_pairs ? report::duration_text(c.median_ns) : "-",

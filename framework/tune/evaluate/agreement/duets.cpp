@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/numeric/random.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
@@ -12,9 +13,9 @@ namespace {
 
 // The figures in ns are for people: of all pairs alike.
 void add(Duet& duet, const Duet& more) {
-  const auto before = static_cast<double>(duet.log_ratios.size());
-  const auto added = static_cast<double>(more.log_ratios.size());
-  duet.log_ratios.insert(duet.log_ratios.end(), more.log_ratios.begin(), more.log_ratios.end());
+  const auto before = as_double(duet.log_ratios.size());
+  const auto added = as_double(more.log_ratios.size());
+  append_all(duet.log_ratios, more.log_ratios);
   if (added > 0) {
     duet.old_ns = (before * duet.old_ns + added * more.old_ns) / (before + added);
     duet.new_ns = (before * duet.new_ns + added * more.new_ns) / (before + added);
@@ -44,7 +45,7 @@ bool go_on(std::vector<Duet>& duets, DuetOptions options, double floor, std::uin
 std::vector<Duet> measure_duets(std::span<const KernelCase> cases, const DuetOptions& options,
                                 double floor) {
   std::vector<Duet> out = run_duets(cases, options);
-  for (Duet& duet : out) duet.choosing_pairs = static_cast<int>(duet.log_ratios.size());
+  for (Duet& duet : out) duet.choosing_pairs = as_int(duet.log_ratios.size());
   const auto stopped = [&] { return options.should_stop && options.should_stop(); };
   for (std::uint64_t stage = 1; !stopped() && go_on(out, options, floor, stage); ++stage) {
   }

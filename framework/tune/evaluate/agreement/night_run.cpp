@@ -1,9 +1,9 @@
 #include "tune/evaluate/agreement/night_run.hpp"
 
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "journal/samples/retention.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 
@@ -21,7 +21,7 @@ std::int64_t seconds_of(const std::string& utc) {
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   const auto days = std::chrono::sys_days(date).time_since_epoch().count();
-  return ((static_cast<std::int64_t>(days) * 24 + hour) * 60 + minute) * 60 + second;
+  return ((as_int64(days) * 24 + hour) * 60 + minute) * 60 + second;
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void close_night(Store& store, std::int64_t run, std::vector<std::string> machin
       RunMachine{.lines = std::move(machine_lines), .build = std::move(build), .ends_night = true});
   if (keep_samples_nights == 0) return;
   retire_samples(
-      store, {.keep_nights = static_cast<std::size_t>(keep_samples_nights),
+      store, {.keep_nights = as_size(keep_samples_nights),
               .text = "[nightly] keep_samples_nights = " + std::to_string(keep_samples_nights)});
 }
 

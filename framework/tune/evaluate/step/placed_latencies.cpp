@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/lists.hpp"
 #include "tune/sources/fabric_source.hpp"
 
 namespace halmark::tune {
@@ -26,9 +27,8 @@ Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph) {
     stride = std::max(stride, op.group_stride);
   }
   return [&chain, strides = std::move(strides)](const KernelCase& kernel_case) {
-    const auto at = strides.find(kernel_case.problem);
-    return at == strides.end() ? chain.latency(kernel_case)
-                               : chain.latency(kernel_case, at->second);
+    const auto* at = find_value(strides, kernel_case.problem);
+    return !at ? chain.latency(kernel_case) : chain.latency(kernel_case, *at);
   };
 }
 
@@ -43,9 +43,9 @@ Composer::Lookup modelled_lookup(const LatencyChain& chain, const OperatorGraph&
   }
   return [&chain, works = std::move(works),
           others = placed(chain, graph)](const KernelCase& kernel_case) {
-    const auto at = works.find(kernel_case.problem);
-    if (at == works.end()) return others(kernel_case);
-    return chain.latency(kernel_case.problem, at->second);
+    const auto* at = find_value(works, kernel_case.problem);
+    if (!at) return others(kernel_case);
+    return chain.latency(kernel_case.problem, *at);
   };
 }
 

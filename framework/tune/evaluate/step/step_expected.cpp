@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "tune/evaluate/step/step_latencies.hpp"
 #include "tune/evaluate/step/step_over_fabric.hpp"
@@ -51,7 +52,7 @@ void expect_times(PricedStep& step, const StepTimes& asked, const Folders& devic
   const auto topology = named_fabric(asked.fabric, step.graph.configuration, fabrics);
   const StepLatencies times(step, sources, devices, topology ? &*topology : nullptr);
   std::vector<Latency> expected;
-  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+  for (const auto i : indices(step.graph.operators)) {
     auto latency = times.of_operator(i);
     // A device that lacks a figure has no bound of it either, and that is said.
     const bool is_known = latency && has_latency(latency->status);

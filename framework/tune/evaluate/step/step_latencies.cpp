@@ -1,7 +1,5 @@
 #include "tune/evaluate/step/step_latencies.hpp"
 
-#include <algorithm>
-
 #include "core/text/error.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/sources/served_engine.hpp"

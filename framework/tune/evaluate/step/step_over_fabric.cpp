@@ -1,5 +1,6 @@
 #include "tune/evaluate/step/step_over_fabric.hpp"
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "tune/plan/named_fabric.hpp"
 #include "tune/sources/fabric_source.hpp"
@@ -17,7 +18,7 @@ void price_over_fabric(PricedStep& step, const std::string& name,
   const FabricSource source(*topology, roofline::Ceilings(*step.device, 0),
                             links.reduces_in_switch);
   step.fabric = topology->id;
-  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+  for (const auto i : indices(step.graph.operators)) {
     const Operator& op = step.graph.operators[i];
     if (op.kind != OperatorKind::collective) continue;
     const auto latency = source.latency(op.local, op.local_work, op.group_stride);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
@@ -17,7 +18,7 @@ void add_operators(const Evaluation& evaluation, StepRun& to) {
   to.operators.clear();
   for (const OperatorShare& share : evaluation.estimate->operators) {
     if (share.count < 1) continue;
-    const auto count = static_cast<double>(share.count);
+    const auto count = as_double(share.count);
     to.operators[{share.layer_type, share.name}] = {.ns = share.ns / count,
                                                     .low_ns = share.low_ns / count,
                                                     .high_ns = share.high_ns / count,
@@ -54,7 +55,7 @@ void add_measured(const Validation& validation, const Evaluation& evaluation, St
     double count = 0, ns = 0;
     for (const OperatorShare& share : evaluation.estimate->operators) {
       if (share.name != op.name) continue;
-      count += static_cast<double>(share.count);
+      count += as_double(share.count);
       ns += share.ns;
     }
     if (count > 0) to.measured_each_ns[op.name] = op.measured_ns / count;
@@ -74,9 +75,9 @@ void add_measured(const Validation& validation, const Evaluation& evaluation, St
 std::optional<Latency> StepRun::latency(const Operator& op) const {
   const auto at = operators.find({op.layer_type, op.name});
   if (at != operators.end()) return at->second;
-  const auto row = kernels.find(complete_problem(op.local).text());
-  if (row == kernels.end()) return std::nullopt;
-  return row->second;
+  const auto* row = find_value(kernels, complete_problem(op.local).text());
+  if (!row) return std::nullopt;
+  return *row;
 }
 
 std::optional<StepRun> step_run(const std::string& database, const Configuration& configuration,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::tune {
@@ -34,8 +35,7 @@ void check_filter(const VariantFilter& filter, const protocol::PluginDescription
   const auto kernel =
       std::ranges::find(plugin.kernels, filter.kernel, &protocol::KernelDescription::name);
   if (kernel == plugin.kernels.end()) {
-    std::vector<std::string> known;
-    for (const auto& k : plugin.kernels) known.push_back(k.name);
+    auto known = mapped(plugin.kernels, [&](const auto& k) { return k.name; });
     throw refused("backend " + plugin.name + " has no kernel '" + filter.kernel + "'", {},
                   suggestion(filter.kernel, known));
   }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "core/lists.hpp"
 #include "tune/search/outcome.hpp"
 
 namespace halmark::tune {
@@ -78,7 +79,7 @@ std::optional<KernelSweep> sweep_of_backends(const BenchRequest& request) {
 std::vector<KernelPoint> in_order_of(std::span<const KernelCase> cases,
                                      std::vector<KernelPoint> points) {
   std::map<std::string, std::size_t> position;
-  for (std::size_t i = 0; i < cases.size(); ++i) position.emplace(cases[i].key(), i);
+  for (const auto i : indices(cases)) position.emplace(cases[i].key(), i);
   std::ranges::sort(points, {}, [&](const KernelPoint& p) { return position.at(p.key); });
   return points;
 }

@@ -1,6 +1,7 @@
 #include "tune/search/kernels/case_search.hpp"
 
 #include "core/latency.hpp"
+#include "core/lists.hpp"
 #include "search/sampler.hpp"
 
 namespace halmark::tune {
@@ -11,8 +12,7 @@ constexpr std::size_t cases_at_once = 8;
 }  // namespace
 
 Space offered_space(std::vector<SearchDomain> domains, const std::vector<Point>& points) {
-  std::vector<std::string> names;
-  for (const SearchDomain& d : domains) names.push_back(d.name);
+  auto names = mapped(domains, &SearchDomain::name);
   const std::set<Point> offered(points.begin(), points.end());
   Constraint is_offered{"not_offered", names,
                         [offered](const Point& point) { return offered.contains(point); }};
@@ -26,8 +26,8 @@ void CaseSearch::require(std::span<const KernelCase> cases) {
   }
   if (unknown.empty()) return;
   const std::vector<Measurement> rows = measure_kernels(unknown, measuring_);
-  out_.cases.insert(out_.cases.end(), unknown.begin(), unknown.end());
-  out_.rows.insert(out_.rows.end(), rows.begin(), rows.end());
+  append_all(out_.cases, unknown);
+  append_all(out_.rows, rows);
 }
 
 Told CaseSearch::told_of(const Point& point, const KernelCase& asked) const {
@@ -47,17 +47,14 @@ SearchResult CaseSearch::run(const Space& space,
                              const std::function<KernelCase(const Point&)>& case_of,
                              const CaseSampling& sampling,
                              const std::function<bool()>& should_stop) {
-  const auto trials = static_cast<std::size_t>(sampling.trials);
+  const auto trials = as_size(sampling.trials);
   const auto sampler =
       make_sampler(sampling.sampler, space,
                    SamplerOptions{.seed = sampling.seed, .trials = trials, .objectives = 1});
   const auto evaluate = [&](const std::vector<Point>& points) {
-    std::vector<KernelCase> cases;
-    for (const Point& p : points) cases.push_back(case_of(p));
+    std::vector<KernelCase> cases = mapped(points, [&](const Point& p) { return case_of(p); });
     require(cases);
-    std::vector<Told> told;
-    for (std::size_t i = 0; i < points.size(); ++i) told.push_back(told_of(points[i], cases[i]));
-    return told;
+    return mapped(indices(points), [&](const auto i) { return told_of(points[i], cases[i]); });
   };
   return run_search(*sampler, {.trials = trials, .batch = cases_at_once},
                     {.evaluate = evaluate, .should_stop = should_stop});

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/input/places.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "tune/evaluate/peaks_file.hpp"
@@ -149,7 +150,7 @@ class DevicePeaks {
 
   std::span<const std::int64_t> sizes() const {
     static constexpr std::array<std::int64_t, 5> all{256, 1024, 2048, 4096, 8192};
-    static constexpr std::array<std::int64_t, 2> few{256, 4096};
+    static constexpr std::int64_t few[] = {256, 4096};
     return options_.is_quick ? std::span<const std::int64_t>(few) : all;
   }
 
@@ -216,8 +217,8 @@ double clock_ratio(const Device& device, const Device& datasheet) {
 void add_upper_ends(Device& device, const Device& datasheet) {
   const double faster = clock_ratio(device, datasheet);
   for (Peak& peak : device.peaks) {
-    const auto same = std::ranges::find(datasheet.peaks, peak.path, &Peak::path);
-    if (same == datasheet.peaks.end()) continue;
+    auto* same = find_or_null(datasheet.peaks, peak.path, &Peak::path);
+    if (!same) continue;
     const double high = faster * same->flops_per_s_high.value_or(same->flops_per_s);
     peak.flops_per_s_high = std::max(high, peak.flops_per_s);
   }

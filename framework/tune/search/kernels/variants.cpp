@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/lists.hpp"
+
 namespace halmark::tune {
 
 namespace {
@@ -63,17 +65,15 @@ Point point_of(const Variant& variant, std::span<const SearchDomain> domains) {
       out.push_back(absent);
       continue;
     }
-    const auto given = values.find(d.name.substr(variant.kernel.size() + 1));
-    out.push_back(*d.coordinate(given == values.end() ? std::string(by_default) : given->second));
+    const auto* given = find_value(values, d.name.substr(variant.kernel.size() + 1));
+    out.push_back(*d.coordinate(!given ? std::string(by_default) : *given));
   }
   return out;
 }
 
 std::vector<Point> points_of(const VariantSet& set) {
   const std::vector<SearchDomain> domains = domains_of(set);
-  std::vector<Point> out;
-  for (const Variant& v : set.variants) out.push_back(point_of(v, domains));
-  return out;
+  return mapped(set.variants, [&](const Variant& v) { return point_of(v, domains); });
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ VariantProblem::VariantProblem(const VariantSet& set)
 
 const Variant& VariantProblem::at(const Point& point) const {
   const auto at = std::ranges::find(points_, point);
-  return set_.variants[static_cast<std::size_t>(at - points_.begin())];
+  return set_.variants[as_size(at - points_.begin())];
 }
 
 MeasuredCases search_variants(std::span<const VariantSet> sets, const KernelMeasuring& measuring,

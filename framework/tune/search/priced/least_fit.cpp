@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "report/text/layout_text.hpp"
 
 namespace halmark::tune {
@@ -20,8 +21,8 @@ std::vector<Configuration> least_loads(const ServedReport& report) {
     if (!e.configuration.served || e.configuration.served->mode != ServingMode::aggregated)
       continue;
     if (e.served) fitting.insert(e.configuration.precision.name);
-    const auto like = std::ranges::find(out, e.configuration.precision, &Configuration::precision);
-    if (like == out.end()) {
+    auto* like = find_or_null(out, e.configuration.precision, &Configuration::precision);
+    if (!like) {
       out.push_back(e.configuration);
       continue;
     }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/version.hpp"
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
@@ -72,7 +73,7 @@ PricedSweep::PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders
 
 std::uint64_t PricedSweep::trials() const {
   const std::int64_t asked = plan_->sweep().trials;
-  return asked > 0 ? static_cast<std::uint64_t>(asked) : plan_->configurations();
+  return asked > 0 ? as_uint64(asked) : plan_->configurations();
 }
 
 SearchedFront PricedSweep::front_facts() const {

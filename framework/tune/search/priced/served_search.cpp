@@ -4,7 +4,7 @@
 #include <chrono>
 #include <iterator>
 
-#include "core/numeric/cast.hpp"
+#include "core/lists.hpp"
 #include "core/text/error.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tune/search/loop.hpp"
@@ -73,7 +73,7 @@ class Found {
     for (const std::size_t k : non_dominated(points_)) {
       to.emplace(kept_[k].configuration.key(), kept_times_[k]);
     }
-    for (std::size_t i = 0; i < report_.tried.size(); ++i) {
+    for (const auto i : indices(report_.tried)) {
       to.emplace(report_.tried[i].configuration.key(), tried_times_[i]);
     }
   }
@@ -82,9 +82,7 @@ class Found {
   std::vector<ServedPoint> front() const {
     std::vector<std::size_t> members = non_dominated(points_);
     std::ranges::stable_sort(members, {}, [&](std::size_t k) { return points_[k]; });
-    std::vector<ServedPoint> out;
-    for (const std::size_t k : members) out.push_back(kept_[k]);
-    return out;
+    return mapped(members, [&](const std::size_t k) { return kept_[k]; });
   }
 
  private:
@@ -207,19 +205,19 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
   // A grid over everything is one batch: neighbours are priced together.
   const bool is_whole = sweep.sampler == "grid" && sweep.trials == 0;
   std::size_t next = progress_trials;
-  tune::run(problem, *sampler, evaluator,
-            {.budget = {.trials = static_cast<std::size_t>(sweep.trials),
-                        .batch = is_whole ? 0 : served_batch_trials},
-             .should_stop =
-                 [&] {
-                   if (progress && out.configurations >= next) {
-                     progress(out.configurations);
-                     next = out.configurations + progress_trials;
-                   }
-                   return should_stop && should_stop();
-                 },
-             .steering = extras.steering},
-            [&](const Point&, const Evaluation& e, const TrialTime& time) { found.take(e, time); });
+  tune::run(
+      problem, *sampler, evaluator,
+      {.budget = {.trials = as_size(sweep.trials), .batch = is_whole ? 0 : served_batch_trials},
+       .should_stop =
+           [&] {
+             if (progress && out.configurations >= next) {
+               progress(out.configurations);
+               next = out.configurations + progress_trials;
+             }
+             return should_stop && should_stop();
+           },
+       .steering = extras.steering},
+      [&](const Point&, const Evaluation& e, const TrialTime& time) { found.take(e, time); });
   if (extras.times != nullptr) found.give_times(*extras.times);
   out.front = found.front();
   if (is_simulated) {
