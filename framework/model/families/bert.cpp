@@ -19,7 +19,8 @@ void name_as_distilbert(ConfigReader& config) {
 
 // RoBERTa counts positions from behind the padding token's.
 bool has_offset(const ModelSpec& spec) {
-  return spec.architecture.ends_with("roberta") || spec.architecture == "camembert";
+  return spec.architecture.ends_with("roberta") || spec.architecture == "camembert" ||
+         spec.architecture == "data2vec-text";
 }
 
 void read_head_bert(const ConfigReader& config, ModelSpec& spec) {
@@ -161,7 +162,7 @@ void read_bert(ConfigReader& config, ModelSpec& spec) {
 extern const Family bert_family = {
     "bert",
     {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "ernie", "albert",
-     "mpnet", "longformer", "deberta", "deberta-v2"},
+     "mpnet", "longformer", "deberta", "deberta-v2", "big_bird", "data2vec-text"},
     &read_bert,
     &dense::build};
 

@@ -55,10 +55,13 @@ std::optional<StepRoom> room_of(const PricedStep& step) {
 std::optional<Parallel> least_layout(const PricedStep& step) {
   Configuration c = step.graph.configuration;
   for (int n = 1; n <= devices_max; n *= 2) {
-    for (const Parallel& parallel :
-         std::array<Parallel, 3>{{{.tp = n}, {.tp = n, .ep = n}, {.pp = n}}}) {
-      c.parallel = parallel;
-      if (fits(step.graph.spec, c, *step.device)) return parallel;
+    for (int stages = 1; stages <= n; stages *= 2) {
+      const int tp = n / stages;
+      for (const Parallel& parallel : std::array<Parallel, 2>{
+               {{.tp = tp, .pp = stages}, {.tp = tp, .pp = stages, .ep = tp}}}) {
+        c.parallel = parallel;
+        if (fits(step.graph.spec, c, *step.device)) return parallel;
+      }
     }
   }
   return std::nullopt;

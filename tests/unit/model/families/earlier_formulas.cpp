@@ -180,6 +180,13 @@ std::int64_t albert(const Sizes& s) {
          pooler(s("hidden_size"));
 }
 
+std::int64_t big_bird(const Sizes& s) {
+  const std::int64_t h = s("hidden_size");
+  return bert_line(s, s("vocab_size") + s("max_position_embeddings") + s("type_vocab_size"), h,
+                   s("num_hidden_layers")) +
+         pooler(h);
+}
+
 std::int64_t electra_small(const Sizes& s) {
   const std::int64_t h = s("hidden_size");
   return bert_line(s, s("vocab_size") + s("max_position_embeddings") + s("type_vocab_size"),
@@ -243,6 +250,7 @@ const std::map<std::string, Formula>& earlier_formulas() {
                                                      {"led", led},
                                                      {"longt5", longt5},
                                                      {"albert", albert},
+                                                     {"big_bird", big_bird},
                                                      {"electra_small", electra_small},
                                                      {"deberta", deberta},
                                                      {"deberta_v2", deberta_v2},

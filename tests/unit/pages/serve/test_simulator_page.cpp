@@ -66,7 +66,9 @@ TEST(SimulatorPages, place_a_step_of_the_readers_own) {
     asked["measured"] = std::to_string(2 * step["value"].get<double>() / 1e6);
     const Json twice = page.answer({"step", asked});
     EXPECT_LE(figure(twice, "measured_of_best")["value"], 0.5001);
-    if (!step["is_bound"]) EXPECT_NEAR(figure(twice, "measured_of_forecast")["value"], 0.5, 1e-3);
+    if (!step["is_bound"]) {
+      EXPECT_NEAR(figure(twice, "measured_of_forecast")["value"], 0.5, 1e-3);
+    }
     asked["measured"] = "0.000001";
     const Json absurd = figure(page.answer({"step", asked}), "measured_of_best");
     EXPECT_TRUE(absurd["value"].is_null());
