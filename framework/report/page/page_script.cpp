@@ -40,7 +40,8 @@ const figure = (cell) => {
   const text = cell.dataset.v ?? cell.textContent;
   return /^-?[0-9.]+(e[+-]?[0-9]+)?$/.test(text) ? Number(text) : null;
 };
-const shown = (table) => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+const leftOut = new WeakSet();
+const shown = (table) => [...table.tBodies[0].rows].filter((row) => !leftOut.has(row));
 const made = (name, text, attributes = {}) => {
   const out = document.createElement(name);
   if (text) out.textContent = text;
@@ -71,23 +72,30 @@ function sortable(table) {
   });
 }
 
-// Rows that have every word; a word with a minus in front must be absent.
+// Rows that have every word; a word with a minus in front must be absent. Laying out a thousand rows
+// takes longer than a key may: those below the first screens follow once the typing rests.
 function filterable(table, changed) {
   const box = made('div', '', {class: 'controls'}), label = made('label', 'filter rows ');
   const input = made('input', '', {type: 'search', placeholder: 'int8 tp2 -refused'});
   const count = made('output', '', {'aria-live': 'polite'});
   label.append(input);
   box.append(label, count);
-  const all = table.tBodies[0].rows.length;
+  const texts = new Map([...table.tBodies[0].rows].map((row) =>
+    [row, ' ' + [...row.cells].map((cell) => cell.textContent).join(' ').toLowerCase()]));
+  const all = texts.size, atOnce = 100, rest = 150;
+  let later = 0;
   const apply = () => {
+    clearTimeout(later);
     const words = input.value.toLowerCase().split(/\s+/).filter((word) => word && word !== '-');
-    let left = 0;
-    for (const row of table.tBodies[0].rows) {
-      const text = ' ' + [...row.cells].map((cell) => cell.textContent).join(' ').toLowerCase();
-      row.hidden = !words.every((word) => word[0] === '-' ? !text.includes(word.slice(1)) : text.includes(word));
-      left += row.hidden ? 0 : 1;
+    for (const [row, text] of texts) {
+      const isLeft = words.every((word) => word[0] === '-' ? !text.includes(word.slice(1)) : text.includes(word));
+      leftOut[isLeft ? 'delete' : 'add'](row);
     }
-    count.value = `${left} of ${all} rows`;
+    const left = shown(table);
+    for (const row of table.tBodies[0].rows) row.hidden = true;
+    for (const row of left.slice(0, atOnce)) row.hidden = false;
+    later = setTimeout(() => left.forEach((row) => { row.hidden = false; }), rest);
+    count.value = `${left.length} of ${all} rows`;
     changed();
   };
   input.addEventListener('input', apply);
@@ -144,6 +152,7 @@ class Chart {
     const hasFigure = this.titles.map((_, column) =>
       [...table.tBodies[0].rows].some((row) => figure(row.cells[column]) !== null));
     this.box = made('div', '', {class: 'controls'});
+    this.keys = {};
     const first = picture.closest('figure').dataset;
     [this.x, this.y] = [['x: ', first.x ?? 'latency'], ['y: ', first.y ?? 'tokens/s']].map(([text, first]) => {
       const label = made('label', text), select = made('select', '');
@@ -203,7 +212,8 @@ class Chart {
   marker(point, x, y, xColumn, yColumn) {
     const {row} = point, isOn = row.classList.contains('on');
     const look = [...row.classList].find((name) => /^k\d$/.test(name)) ?? 'k7';
-    const key = this.box.closest('figure')?.querySelector(`svg.key .${look}`);
+    this.keys[look] ??= this.box.closest('figure')?.querySelector(`svg.key .${look}`);
+    const key = this.keys[look];
     const shape = key ? key.cloneNode() : drawn('circle', {cx: 7, cy: 7, r: 5});
     shape.setAttribute('class', (isOn ? 'm ' : 'h faint ') + look);
     const group = drawn('g', {transform: `translate(${x - 7} ${y - 7})`, class: 'point'});
