@@ -43,7 +43,7 @@ constexpr Below<Number> below(Number count) {
   return Below<Number>(count);
 }
 
-// The positions of a list, or of so many: what C++26 has as std::views::indices.
+// The positions of a list, or of a count of items: what C++26 has as std::views::indices.
 constexpr Below<std::size_t> indices(std::size_t count) { return below(count); }
 template <class Range>
 requires requires(const Range& range) { range.size(); }

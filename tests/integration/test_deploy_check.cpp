@@ -13,7 +13,8 @@ using testing::Not;
 
 // Fields of `vllm bench serve --save-result`, figures of the example in vLLM's
 // docs/benchmarking/cli.md.
-const char* const served = R"({"backend": "vllm", "model_id": "org/model", "num_prompts": 10,
+const char* const served =
+    R"({"backend": "vllm", "model_id": "Qwen/Qwen3-30B-A3B", "num_prompts": 10,
  "max_concurrency": 64, "completed": 10, "total_input_tokens": 1369, "total_output_tokens": 2212,
  "mean_ttft_ms": 71.54, "std_ttft_ms": 5.5, "mean_tpot_ms": 7.91, "std_tpot_ms": 0.12})";
 
@@ -47,8 +48,9 @@ TEST_F(EngineSteps, that_are_imported_stand_beside_the_forecast_of_a_point) {
   const Arguments exported = {"export",           "--db",   "x.db",    "--as", "vllm",
                               "--server-version", "0.20.1", "--point", "1"};
   EXPECT_THAT(halmark(exported).out, HasSubstr("# no forecast of vllm"));
-  const Json data = data_of({"import", "vllm-bench", "r.json", "--model", "qwen3-30b-a3b",
-                             "--engine-version", "0.20.1", "--device", "4 x H200", "--db", "x.db"});
+  // A file says whose it is, and by a name of a hub of which model.
+  const Json data = data_of(
+      {"import", "r.json", "--engine-version", "0.20.1", "--device", "4 x H200", "--db", "x.db"});
   EXPECT_EQ(data["imports"][0]["steps"].size(), 2u);
   const std::string text = halmark(exported).out;
   EXPECT_THAT(text, Not(HasSubstr("no forecast of vllm")));
@@ -72,6 +74,7 @@ TEST_F(EngineSteps, of_a_damaged_file_are_one_line_and_nothing_is_written) {
        std::vector<Arguments>{{"import", "vllm-bench", "r.json"},
                               {"import", "vllm-bench", "absent.json"},
                               {"import", "vllm-bench"},
+                              {"import", "other.json"},
                               {"import", "llama-bench", "other.json"},
                               {"import", "openvino-bench", "other.json"},
                               {"import", "vllm-bench", "r.json", "--model", "no-such-model"}}) {

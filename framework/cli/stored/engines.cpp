@@ -4,6 +4,7 @@
 #include "deploy/deploy_check.hpp"
 
 #include <memory>
+#include <utility>
 
 #include "cli/shared.hpp"
 #include "deploy/bench/engine_bench.hpp"
@@ -22,15 +23,35 @@ struct ImportOptions {
   deploy::StatedFacts stated;
 };
 
+bool is_known(const std::string& model) {
+  try {
+    (void)load_model(model, config_dirs("models"));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 CommandResult imported(const GlobalOptions& global, ImportOptions o) {
   const std::string database = files_beside(global);
   if (o.tool.empty()) return report::engine_steps_view(deploy::stored_imports(database));
-  if (o.file.empty()) throw refused("no file is named", {}, "halmark import " + o.tool + " FILE");
+  if (o.file.empty()) {
+    if (contains(deploy::bench_tools(), o.tool)) {
+      throw refused("no file is named", {}, "halmark import " + o.tool + " FILE");
+    }
+    o.file = std::exchange(o.tool, deploy::bench_tool_of(o.tool));
+  }
+  EngineImport steps = deploy::read_bench(o.tool, o.file, o.stated);
+  // A name of a hub says which model it is; a name of an engine's own may stand for several.
+  if (o.model.empty() && steps.steps.front().model.find('/') != std::string::npos &&
+      is_known(steps.steps.front().model)) {
+    o.model = steps.steps.front().model;
+  }
   if (!o.model.empty()) {
     const ModelSpec model = load_model(o.model, config_dirs("models"));
     o.stated.take(model, pages::parameters_of(model));
+    steps = deploy::read_bench(o.tool, o.file, o.stated);
   }
-  EngineImport steps = deploy::read_bench(o.tool, o.file, o.stated);
   steps.imported_utc = journal::utc_now();
   const std::string path = deploy::keep_import(database, steps);
   CommandResult out = report::engine_steps_view({&steps, 1});
@@ -96,8 +117,7 @@ Action add_import(OptionSet& app) {
   auto o = std::make_shared<ImportOptions>();
   app.add_option("tool", o->tool,
                  "Whose output: llama-bench, vllm-bench, openvino-bench; without it, what is "
-                 "stored is listed")
-      .check(one_of({"llama-bench", "vllm-bench", "openvino-bench"}));
+                 "stored is listed; a file alone says it itself");
   app.add_option("file", o->file,
                  "llama-bench -o json|jsonl; vllm bench latency --output-json, serve "
                  "--save-result; llm_bench's JSON or CSV, benchmark_app -json_stats");

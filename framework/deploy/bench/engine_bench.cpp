@@ -56,6 +56,14 @@ const std::vector<std::string>& bench_tools() {
   return tools;
 }
 
+std::string bench_tool_of(const std::string& path) {
+  const std::string text = read_input(path, json_input);
+  const FileKind* kind = kind_of(text);
+  if (kind != nullptr && contains(bench_tools(), kind->id)) return std::string(kind->id);
+  throw refused("is " + kind_text(text), input_name(path),
+                "halmark import reads output of " + join(bench_tools(), ", "));
+}
+
 EngineImport read_bench(const std::string& tool, const std::string& path,
                         const StatedFacts& stated) {
   if (!contains(bench_tools(), tool)) {

@@ -39,6 +39,9 @@ struct BenchRead {
 // "llama-bench", "vllm-bench", "openvino-bench".
 const std::vector<std::string>& bench_tools();
 
+// The one of them whose output a file is. Throws Error (exit 2): it is of none.
+std::string bench_tool_of(const std::string& path);
+
 // Throws Error (exit 2) naming the file and the place in it: malformed, not of this tool, a time
 // that is none, a figure that contradicts another; a fact that the file states otherwise; a fact
 // that neither states and without which the time means nothing.

@@ -100,8 +100,8 @@ struct SelectiveScanSpec {
 };
 
 // LFM2: a convolution over the last tokens between two gates, all out of one product.
-// RecurrentGemma has a linear recurrence of so many channels behind it, whose two gates come out of
-// products within blocks of channels.
+// RecurrentGemma has a linear recurrence of `recurrent` channels behind it, whose two gates come
+// out of products within blocks of channels.
 struct ConvolutionSpec {
   std::int64_t kernel = 0;
   bool has_bias = false;                   // of the convolution and of both linears
