@@ -116,7 +116,8 @@ Words csv_cells(std::string_view line) {
 
 bool has_mark(const Traits& traits, FileFormat format, std::string_view mark, bool is_first) {
   if (format == FileFormat::binary || format == FileFormat::text) {
-    const std::string_view in = format == FileFormat::binary ? traits.text : traits.first;
+    const bool is_begin = format == FileFormat::text && is_first;
+    const std::string_view in = is_begin ? traits.first : traits.text;
     std::size_t at = 0;
     if (mark.starts_with('@')) {
       const auto [end, error] = std::from_chars(mark.data() + 1, mark.data() + mark.size(), at);
