@@ -23,15 +23,6 @@ struct ImportOptions {
   deploy::StatedFacts stated;
 };
 
-bool is_known(const std::string& model) {
-  try {
-    (void)load_model(model, config_dirs("models"));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 CommandResult imported(const GlobalOptions& global, ImportOptions o) {
   const std::string database = files_beside(global);
   if (o.tool.empty()) return report::engine_steps_view(deploy::stored_imports(database));
@@ -42,11 +33,7 @@ CommandResult imported(const GlobalOptions& global, ImportOptions o) {
     o.file = std::exchange(o.tool, deploy::bench_tool_of(o.tool));
   }
   EngineImport steps = deploy::read_bench(o.tool, o.file, o.stated);
-  // A name of a hub says which model it is; a name of an engine's own may stand for several.
-  if (o.model.empty() && steps.steps.front().model.find('/') != std::string::npos &&
-      is_known(steps.steps.front().model)) {
-    o.model = steps.steps.front().model;
-  }
+  if (o.model.empty()) o.model = deploy::known_model_of(steps, config_dirs("models"));
   if (!o.model.empty()) {
     const ModelSpec model = load_model(o.model, config_dirs("models"));
     o.stated.take(model, pages::parameters_of(model));

@@ -95,4 +95,16 @@ EngineImport read_bench(const std::string& tool, const std::string& path,
   return out;
 }
 
+std::string known_model_of(const EngineImport& steps,
+                           const std::vector<std::filesystem::path>& models) {
+  const std::string& name = steps.steps.front().model;
+  if (name.find('/') == std::string::npos) return {};
+  try {
+    (void)load_model(name, models);
+    return name;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace halmark::deploy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,11 @@ std::string bench_tool_of(const std::string& path);
 // that neither states and without which the time means nothing.
 EngineImport read_bench(const std::string& tool, const std::string& path,
                         const StatedFacts& stated);
+
+// The known model whose steps they are: a name of a hub says it, one of an engine's own may stand
+// for several. "" where none does.
+std::string known_model_of(const EngineImport& steps,
+                           const std::vector<std::filesystem::path>& models);
 
 // Of one tool each; what read_bench chooses among. `text` is the whole file.
 // llama-bench -o json, -o jsonl (llama.cpp tools/llama-bench/README.md, "Output formats").
