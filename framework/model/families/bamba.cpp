@@ -10,9 +10,7 @@ namespace halmark {
 namespace {
 
 void read_bamba(ConfigReader& config, ModelSpec& spec) {
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.5);
-  }
+  decoder::default_rotary_share(config, 0.5);
   dense::read_sizes(config, spec);
   mixers::read_state_space(config, spec);
   spec.mixers.assign(as_size(spec.layers), {.kind = Mixer::state_space});

@@ -69,6 +69,9 @@ void read_relative_bert(ConfigReader& config, ModelSpec& spec) {
     spec.held = 3 * h * (h + 1);
     spec.unconfirmed.push_back("windows, priced for tokens without a global one");
   }
+  if (config.is_text("attention_type", "block_sparse")) {
+    spec.unconfirmed.push_back("block-sparse attention, priced as one that sees everything");
+  }
   if (spec.architecture == "mpnet") {
     spec.rest_values = config.size_or("relative_attention_num_buckets", 32) * spec.heads;
   }

@@ -29,6 +29,8 @@ void read_gate(const ConfigReader& config, ModelSpec& spec);
 // configuration names no activation.
 void read_plain_activation(ConfigReader& config, ModelSpec& spec, std::string_view fallback);
 void read_rotary(ConfigReader& config, ModelSpec& spec);
+// The share of a head that rotates where the configuration does not say it; before read_rotary.
+void default_rotary_share(ConfigReader& config, double share);
 void read_rotary_dim(const ConfigReader& config, ModelSpec& spec);  // from `rotary_dim`
 
 // Sliding window of every layer from `sliding_window`, `use_sliding_window`, `max_window_layers`

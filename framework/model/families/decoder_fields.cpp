@@ -71,6 +71,11 @@ void read_plain_activation(ConfigReader& config, ModelSpec& spec, std::string_vi
   spec.plain_activation = it->second;
 }
 
+void default_rotary_share(ConfigReader& config, double share) {
+  if (config.has("rope_parameters.partial_rotary_factor")) return;
+  config.set_default("partial_rotary_factor", share);
+}
+
 void read_rotary(ConfigReader& config, ModelSpec& spec) {
   config.also_named("partial_rotary_factor", "rope_parameters.partial_rotary_factor");
   const double factor = config.number("partial_rotary_factor").value_or(1.0);

@@ -47,7 +47,10 @@ void read_t5(ConfigReader& config, ModelSpec& spec) {
   encoder.intermediate = spec.intermediate;
   encoder.buckets = config.size_or("relative_attention_num_buckets", 32);
   if (spec.architecture == "longt5") {
-    encoder.has_global_keys = config.is_text("encoder_attention_type", "transient-global");
+    // A norm per layer and biases for sums of blocks, which every token sees.
+    if (config.is_text("encoder_attention_type", "transient-global")) {
+      encoder.held = encoder.layers * spec.hidden + encoder.buckets * encoder.heads;
+    }
     encoder.window = 2 * config.size_or("local_radius", 127) + 1;
     config.ignore({"global_block_size"});
   }
@@ -100,7 +103,8 @@ void read_bart(ConfigReader& config, ModelSpec& spec) {
   spec.pre_norms = spec.final_norm = line.pre_norms;
   spec.post_norms = !spec.pre_norms;
   if (line.type == "led") {
-    spec.encoder->has_global_keys = true;
+    // Projections of the tokens that see everything.
+    spec.encoder->held = spec.encoder->layers * 3 * spec.hidden * (spec.hidden + 1);
     const auto windows = config.counts("attention_window").value_or(std::vector<std::int64_t>{});
     spec.encoder->window = windows.empty() ? 0 : windows.front() + 1;
     spec.unconfirmed.push_back("windows of the encoder, priced for tokens without a global one");
@@ -192,15 +196,6 @@ std::int64_t relative_parameters(const ModelSpec& spec, std::int64_t layers) {
   return encoder.buckets * encoder.heads * (spec.architecture == "umt5" ? layers : 1);
 }
 
-// Of tokens that see everything: projections of their own (LED), or a norm per layer and biases of
-// their positions (LongT5).
-std::int64_t global_parameters(const ModelSpec& spec) {
-  const EncoderSpec& encoder = *spec.encoder;
-  if (!encoder.has_global_keys) return 0;
-  if (is_t5(spec)) return encoder.layers * spec.hidden + encoder.buckets * encoder.heads;
-  return encoder.layers * 3 * spec.hidden * (spec.hidden + 1);
-}
-
 void emit_encoder(const ModelSpec& spec, GraphBuilder& b) {
   const EncoderSpec& encoder = *spec.encoder;
   b.add_layer(b.begin_layer_type("encoder_front"));
@@ -211,7 +206,7 @@ void emit_encoder(const ModelSpec& spec, GraphBuilder& b) {
   }
   if (spec.embedding_norm) norm_encoder_decoder(spec, "encoder_embedding_norm", b);
   b.hold("encoder_relative_positions", relative_parameters(spec, encoder.layers));
-  b.hold("encoder_global", global_parameters(spec));
+  b.hold("encoder_global", encoder.held);
   const std::int32_t type = b.begin_layer_type("encoder");
   const decoder::FeedForward network = {"encoder", [](const ModelSpec& s, GraphBuilder& builder) {
                                           dense::feed_forward(s, s.encoder->intermediate, "",

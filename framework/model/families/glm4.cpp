@@ -8,9 +8,7 @@ namespace halmark {
 namespace {
 
 void read_glm4(ConfigReader& config, ModelSpec& spec) {
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.5);
-  }
+  decoder::default_rotary_share(config, 0.5);
   dense::read_sizes(config, spec);
   spec.post_norms = spec.architecture != "glm";
   spec.qkv_bias = config.flag_or("attention_bias", true);

@@ -11,6 +11,9 @@ namespace {
 void read_grok(ConfigReader& config, ModelSpec& spec) {
   const bool has_residual = config.flag("residual_moe").value_or(false);
   config.also_named("num_experts", "num_local_experts");
+  if (spec.architecture == "git" && !config.has("num_experts")) {
+    config.refuse("model_type", "is 'git' without experts: a captioning model, not Grok-2");
+  }
   config.set_default("tie_word_embeddings", !has_residual);
   config.set_default("hidden_act", std::string("gelu"));
   decoder::read_sizes(config, spec);

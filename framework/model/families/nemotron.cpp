@@ -7,9 +7,7 @@ namespace halmark {
 namespace {
 
 void read_nemotron(ConfigReader& config, ModelSpec& spec) {
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.5);
-  }
+  decoder::default_rotary_share(config, 0.5);
   decoder::read_shape(config, spec);
   decoder::read_rotary(config, spec);
   dense::read_width(config, spec);

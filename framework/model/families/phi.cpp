@@ -11,9 +11,7 @@ void read_phi(ConfigReader& config, ModelSpec& spec) {
   if (config.is_set("qk_layernorm")) {
     config.refuse("qk_layernorm", "is set: LayerNorm on q and k is not modelled");
   }
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.5);
-  }
+  decoder::default_rotary_share(config, 0.5);
   decoder::read_shape(config, spec);
   decoder::read_rotary(config, spec);
   dense::read_width(config, spec);

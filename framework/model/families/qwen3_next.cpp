@@ -62,9 +62,7 @@ void read_qwen3_next(ConfigReader& config, ModelSpec& spec) {
   if (config.has("attn_output_gate") && !config.is_set("attn_output_gate")) {
     config.refuse("attn_output_gate", "is false: attention without its gate is not modelled");
   }
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.25);
-  }
+  decoder::default_rotary_share(config, 0.25);
   decoder::read_sizes(config, spec);
   read_delta_rule_qwen3_next(config, spec);
   read_mixers_qwen3_next(config, spec);

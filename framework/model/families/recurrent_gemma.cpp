@@ -12,9 +12,7 @@ void read_recurrent_gemma(ConfigReader& config, ModelSpec& spec) {
   config.also_named("hidden_act", "hidden_activation");
   config.set_default("hidden_act", std::string("gelu_pytorch_tanh"));
   config.set_default("tie_word_embeddings", true);
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.5);
-  }
+  decoder::default_rotary_share(config, 0.5);
   dense::read_sizes(config, spec);
   // The field counts both halves of the gated network.
   if (spec.intermediate % 2 != 0) config.refuse("intermediate_size", "is odd");

@@ -41,6 +41,19 @@ void out_proj(const ModelSpec& spec, const Extent& columns, bool has_bias, Graph
             .has_bias = has_bias});
 }
 
+// All that a recurrence reads of a token, out of one product.
+void in_proj(const ModelSpec& spec, const Extent& columns, bool has_bias, GraphBuilder& b) {
+  const Dtype dtype = b.precision().qkv;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "in_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = columns,
+            .dtype = dtype,
+            .has_bias = has_bias});
+}
+
 // A state is kept in its own type, whatever the activations are.
 void keep_states(const Extent& heads, std::int64_t values_per_head, Dtype dtype, GraphBuilder& b) {
   b.cache({.constant_bytes = {dtype_bytes(dtype, heads.whole * values_per_head),
@@ -208,21 +221,13 @@ void linear_attention(const ModelSpec& spec, GraphBuilder& b) {
 void state_space(const ModelSpec& spec, GraphBuilder& b) {
   if (spec.state_space->is_linear_attention) return linear_attention(spec, b);
   const StateSpaceSpec& ssm = *spec.state_space;
-  const Dtype dtype = b.precision().qkv;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
   const Extent heads = b.split_by_tp(ssm.heads);
   const Extent groups = b.split_kv_heads(ssm.groups);  // like KV heads: replicated beyond them
   const Extent values = heads * ssm.head_dim;
   const Extent convolved = values + groups * (2 * ssm.state_dim);
 
   // z, x, B, C and one step per head.
-  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = "in_proj",
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = values + convolved + heads,
-            .dtype = dtype,
-            .has_bias = ssm.has_linear_bias});
+  in_proj(spec, values + convolved + heads, ssm.has_linear_bias, b);
   short_convolution(convolved, ssm.kernel, ssm.has_kernel_bias, b);
   scan(ssm, heads, groups, convolved, b);
   // Normalised group by group, so that a split by groups needs no sum over ranks.
@@ -236,20 +241,8 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
 
 namespace {
 
-// A gate beside the input of the recurrence, two gates out of its blocks, and a decay per channel.
-void recurrence(const ModelSpec& spec, GraphBuilder& b) {
-  const ConvolutionSpec& conv = *spec.convolution;
-  const Dtype dtype = b.precision().qkv;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
-  const Extent channels = b.split_by_tp(conv.recurrent);
-  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = "in_proj",
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = channels * 2,
-            .dtype = dtype,
-            .has_bias = conv.has_bias});
-  short_convolution(channels, conv.kernel, conv.has_bias, b);
+// Two gates out of blocks of channels, a decay per channel, and a gate on what comes out.
+void recurrence(const ConvolutionSpec& conv, const Extent& channels, GraphBuilder& b) {
   b.linear({.name = "gates_proj",
             .rows = b.tokens(),
             .columns_in = GraphBuilder::replicated(conv.recurrent / conv.blocks),
@@ -259,26 +252,19 @@ void recurrence(const ModelSpec& spec, GraphBuilder& b) {
   b.activation("recurrence", channels, ActivationKind::silu, conv.recurrent);
   keep_states(channels, 1, Dtype::f32, b);
   b.gated_activation("recurrence_gate", channels, GateKind::gelu_tanh);
-  out_proj(spec, channels, conv.has_bias, b);
 }
 
 }  // namespace
 
-// Both gates ride on their neighbours: one product in front of the convolution, one behind it.
+// Both gates ride on their neighbours: one product in front of the convolution, one behind it. A
+// recurrence has one gate, an operator of its own.
 void convolution(const ModelSpec& spec, GraphBuilder& b) {
   const ConvolutionSpec& conv = *spec.convolution;
-  if (conv.recurrent > 0) return recurrence(spec, b);
-  const Dtype dtype = b.precision().qkv;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
-  const Extent channels = b.split_by_tp(spec.hidden);
-  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = "in_proj",
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = channels * 3,
-            .dtype = dtype,
-            .has_bias = conv.has_bias});
+  const bool recurs = conv.recurrent > 0;
+  const Extent channels = b.split_by_tp(recurs ? conv.recurrent : spec.hidden);
+  in_proj(spec, channels * (recurs ? 2 : 3), conv.has_bias, b);
   short_convolution(channels, conv.kernel, conv.has_bias, b);
+  if (recurs) recurrence(conv, channels, b);
   out_proj(spec, channels, conv.has_bias, b);
 }
 
@@ -311,16 +297,8 @@ void scan_inputs(const SelectiveScanSpec& scan, const Extent& channels, GraphBui
 
 void selective_scan(const ModelSpec& spec, GraphBuilder& b) {
   const SelectiveScanSpec& scan = *spec.selective_scan;
-  const Dtype dtype = b.precision().qkv;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
   const Extent channels = b.split_by_tp(scan.channels);
-  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = "in_proj",  // x and its gate
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = channels * 2,
-            .dtype = dtype,
-            .has_bias = scan.has_linear_bias});
+  in_proj(spec, channels * 2, scan.has_linear_bias, b);  // x and its gate
   short_convolution(channels, scan.kernel, scan.has_kernel_bias, b);
   scan_inputs(scan, channels, b);
   const std::string dims = shape_text({b.tokens().whole, channels.whole});

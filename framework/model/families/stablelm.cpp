@@ -9,9 +9,7 @@ namespace {
 
 void read_stablelm(ConfigReader& config, ModelSpec& spec) {
   config.also_named("partial_rotary_factor", "rope_pct");
-  if (!config.has("rope_parameters.partial_rotary_factor")) {
-    config.set_default("partial_rotary_factor", 0.25);
-  }
+  decoder::default_rotary_share(config, 0.25);
   dense::read_sizes(config, spec);
   spec.norm = NormKind::layer;
   spec.qkv_bias = config.flag("use_qkv_bias").value_or(false);

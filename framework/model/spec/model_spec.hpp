@@ -177,12 +177,12 @@ struct ExpertSpec {
 // The encoder in front of a decoder that sees what it read (T5, BART, Whisper).
 struct EncoderSpec {
   std::int64_t layers = 0, heads = 0, intermediate = 0;
-  std::int64_t positions = 0;    // learned; 0 = none
-  std::int64_t tokens = 0;       // of every source
-  std::int64_t mels = 0;         // bands of the spectrum that two convolutions read; 0 = text
-  std::int64_t buckets = 0;      // of relative positions, with a bias per head; 0 = none
-  std::int64_t window = 0;       // tokens around one that it sees; 0 = all
-  bool has_global_keys = false;  // some tokens see and are seen by all, see encoder_decoder.cpp
+  std::int64_t positions = 0;  // learned; 0 = none
+  std::int64_t tokens = 0;     // of every source
+  std::int64_t mels = 0;       // bands of the spectrum that two convolutions read; 0 = text
+  std::int64_t buckets = 0;    // of relative positions, with a bias per head; 0 = none
+  std::int64_t window = 0;     // tokens around one that it sees; 0 = all
+  std::int64_t held = 0;       // parameters beside its operators
 };
 
 // Gemma 3n and 4: what a layer takes from a table of all layers' embeddings, and of Gemma 3n the

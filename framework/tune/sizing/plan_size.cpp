@@ -67,7 +67,7 @@ Replica replica_for(const Job& job, const ModelSpec& spec, const Device& device,
     take(Sureness::sure, sure);
   }
   if (expected.devices == 0) {
-    throw refused(fmt::format("no {} devices of {} serve {} + {} tokens within {}",
+    throw refused(fmt::format("{} x {} cannot serve {} + {} tokens within {}",
                               sizes.size() == 1 ? std::to_string(sizes[0]) : "1 to 16", device.id,
                               job.input_tokens, job.output_tokens, levels_text(levels, assumes)),
                   {}, reason);
